@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import html
 import re
+from dataclasses import dataclass
 
 import pytest
 
 import runevals
+from runevals.evaluators import Check, Verdict, evaluator
 
 CASES = [
     {"question": "Capital of France?", "answer": "Paris"},
@@ -31,6 +33,25 @@ async def worse(prompt):
 
 def broken(prompt):
     raise ValueError(prompt)
+
+
+def contains(answer):
+    return answer != ""
+
+
+def short(answer, most=4):
+    return {"passed": len(answer) <= most, "reason": f"{len(answer)} letters"}
+
+
+@evaluator("has_no_digit")
+@dataclass(frozen=True, kw_only=True)
+class HasNoDigit(Check):
+    """The answer has no digit."""
+
+    but: str = ""
+
+    def check(self, subject):
+        return Verdict(float(not re.search(r"\d", subject.response.text.replace(self.but, ""))), "")
 
 
 @pytest.fixture(autouse=True)
@@ -84,6 +105,74 @@ def test_checks_have_a_default_and_a_case_may_add_its_own(cases, names):
     assert {name.removesuffix(" reason") for name in row if name.endswith(" reason")} == names
 
 
+@pytest.mark.parametrize(
+    ("checks", "scores"),
+    [
+        pytest.param(short, {"short": 0.0, "short reason": "5 letters"}, id="one function"),
+        pytest.param(
+            [short, "ExactMatch"], {"short": 0.0, "ExactMatch": 1.0}, id="a function beside one that has a name"
+        ),
+        pytest.param(
+            {"same": lambda output, expected: output == expected}, {"same": 1.0}, id="a function with a name"
+        ),
+        pytest.param({"same": lambda prompt, metadata: metadata["of"] in prompt}, {"same": 1.0}, id="of the case"),
+        pytest.param(lambda text: text == "Paris", {"<lambda>": 1.0}, id="one parameter with any name"),
+        pytest.param([HasNoDigit], {"has_no_digit": 1.0}, id="a class"),
+        pytest.param(
+            {"has_no_digit": {"but": "7"}}, {"has_no_digit": 1.0}, id="a class by its name, with options"
+        ),
+    ],
+)
+def test_functions_and_classes_of_the_program_check(checks, scores):
+    cases = [{**CASES[0], "of": "France"}]
+    evaluation = runevals.evaluate(cases, right, checks=checks, deterministic=True)
+    assert {name: evaluation.rows[0][name] for name in scores} == scores
+    assert evaluation.verdict.exit_code == 0
+    wrong = runevals.evaluate(
+        cases, lambda prompt: "Rome 12", checks=checks, baseline=evaluation, deterministic=True
+    )
+    lost = [name for name in scores if "reason" not in name and wrong.rows[0][name] != scores[name]]
+    assert wrong.passed == (not lost)
+
+
+def test_a_check_that_raises_or_returns_something_else_is_not_measured():
+    for returned in ("yes", 3, None):
+        evaluation = runevals.evaluate(CASES, right, checks={"odd": lambda answer, value=returned: value})
+        assert evaluation.verdict.exit_code == 3
+    evaluation = runevals.evaluate(CASES, right, checks={"odd": lambda answer: 1 / 0})
+    assert (evaluation.verdict.exit_code, evaluation.rows[0]["passed"]) == (3, None)
+
+
+def test_a_check_that_is_defined_again_is_the_new_one():
+    """As the cell of a notebook is run again."""
+    for value in (True, False):
+
+        def again(answer, value=value):
+            return value
+
+        assert runevals.evaluate(CASES, right, checks=[again]).rows[0]["again"] == value
+
+
+def test_rows_of_a_data_frame_are_cases():
+    """Numbers as ids, and cells that are not there: `frame.to_dict("records")` has NaN for them."""
+    absent = float("nan")
+    frame = [
+        {"id": 7, "frage": "Capital of France?", "soll": "Paris", "category": 1.0, "land": "FR"},
+        {"id": absent, "frage": "Capital of Peru?", "soll": "Lima", "category": absent, "land": absent},
+    ]
+    seen = {}
+
+    def answer(prompt, messages, case):
+        seen[prompt] = case["metadata"]
+        return right(prompt)
+
+    columns = {"prompt": "frage", "expected": "soll"}
+    rows = runevals.evaluate(frame, answer, columns=columns).rows
+    assert [(row["category"], row["expected"]) for row in rows] == [("1", "Paris"), (None, "Lima")]
+    assert [row["case"] == "7" for row in rows] == [True, False]
+    assert seen == {"Capital of France?": {"land": "FR"}, "Capital of Peru?": {}}
+
+
 def test_a_function_that_fails_is_not_measured_and_never_a_pass():
     evaluation = runevals.evaluate(CASES, broken)
     assert (evaluation.passed, evaluation.verdict.exit_code) == (False, 3)
@@ -96,7 +185,14 @@ def test_a_function_that_fails_is_not_measured_and_never_a_pass():
     [
         pytest.param({"answer": "bot"}, runevals.InvalidSettings, "must be a function", id="no function"),
         pytest.param({"cases": []}, runevals.InvalidSuite, "has no entry", id="no cases"),
-        pytest.param({"cases": [{"x": "1"}]}, runevals.InvalidSuite, "prompt must not be empty", id="no prompt"),
+        pytest.param({"cases": [{"x": "1"}]}, runevals.InvalidSettings, r"columns=\{'prompt': …", id="no prompt"),
+        pytest.param(
+            {"columns": {"prompt": "frage"}}, runevals.InvalidSettings, "no case has 'frage'", id="no such column"
+        ),
+        pytest.param({"columns": {"promt": "question"}}, runevals.InvalidSettings, "'prompt'", id="no such part"),
+        pytest.param({"checks": [lambda a, b: True]}, runevals.InvalidSettings, "'a'", id="another parameter"),
+        pytest.param({"checks": [contains]}, runevals.InvalidSettings, "already used", id="the name of ours"),
+        pytest.param({"checks": [7]}, runevals.InvalidSettings, "a function", id="neither name nor function"),
         pytest.param({"cases": [{"prompt": "?", "id": {1}}]}, runevals.InvalidSettings, "JSON", id="a set"),
         pytest.param({"cases": "qa.csv"}, runevals.InvalidSettings, "csv.DictReader", id="a file name"),
         pytest.param({"cases": [["a", "b"]]}, runevals.InvalidSettings, "not list", id="a list of lists"),

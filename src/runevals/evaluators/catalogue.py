@@ -53,7 +53,8 @@ def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
 
     def register(cls: E) -> E:
         for key in (name, *aliases):
-            holder = _registry.get(_aliases.get(key, key))
+            holder = None if _is_ours(cls) else _builtin(key)
+            holder = holder or _registry.get(_aliases.get(key, key))
             if holder is not None and holder.__module__ != cls.__module__:
                 raise ValueError(f"the evaluator name '{key}' is already used in {holder.__module__}")
         if _is_ours(cls):
@@ -61,6 +62,7 @@ def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
         cls.name = name
         _registry[name] = cls
         _aliases.update(dict.fromkeys(aliases, name))
+        find.cache_clear()  # the cell of a notebook may define it again
         return cls
 
     return register
@@ -143,7 +145,9 @@ def aliases_of(name: str) -> tuple[str, ...]:
 @cache
 def find(name: str) -> type[Evaluator]:
     """The class behind a name or alias. Raises UnknownEvaluator with the nearest known name."""
-    cls = _builtin(name) or catalogue().get(_aliases.get(name, name))
+    cls = (
+        _builtin(name) or catalogue().get(_aliases.get(name, name)) or _registry.get(name)
+    )  # or the program's own
     if cls is None:
         raise UnknownEvaluator(
             f"there is no evaluator '{name}'{did_you_mean(name, (*names(), *INVERTED))} "

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import html
+import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
-from msgspec import Struct, to_builtins
-from msgspec.structs import replace
+from msgspec import Struct
+from msgspec.structs import asdict, replace
 
+from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import Check, Evaluator, Subject
 from runevals.lib.parsing.source import read_json
+from runevals.lib.text.suggest import did_you_mean
 from runevals.models.http.throttle import Throttle
-from runevals.records import CaseReport, Conclusion, FinalVerdict, Suite
+from runevals.records import LABELS, CaseReport, Conclusion, FinalVerdict, Message, Suite, Verdict
+from runevals.records import Case as RunCase
 from runevals.records.errors import InvalidSettings, InvalidSuite
 from runevals.reports import console
 from runevals.reports import html as page
@@ -22,15 +29,27 @@ from runevals.reports.publish import check_outputs, publish
 from runevals.run import pipeline
 from runevals.run.live import judges_of
 from runevals.run.request import RunRequest
+from runevals.sandbox.results import grade
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.dialects import LoadOptions, eval_document
-from runevals.suites.dialects.columns import fill
+from runevals.suites.dialects.columns import columns_of, fill, opening_of
+from runevals.suites.dialects.rows import KEYS
+from runevals.suites.fingerprint import case_fingerprints
 from runevals.suites.load import LoadedSuites
 from runevals.targets.function import FunctionTarget, name_of
 from runevals.targets.program import Repeated
 
-Checks = Sequence[str] | Mapping[str, Mapping[str, Any]]
+OneCheck = Callable[..., Any] | type[Evaluator]
+Checks = str | OneCheck | Sequence[str | OneCheck] | Mapping[str, Mapping[str, Any] | OneCheck]
 _LABELS = {"id": "testId", "category": "category", "tags": "tags"}
+_OF_SUBJECT: Mapping[str, Callable[[Subject], Any]] = {  # what a check may ask for
+    **dict.fromkeys(("answer", "output"), lambda subject: subject.response.text),
+    **dict.fromkeys(("prompt", "input"), lambda subject: subject.prompt),
+    "expected": lambda subject: subject.expected,
+    "metadata": lambda subject: dict(subject.metadata),
+}
+_PARTS = ("prompt", "expected", "id", "category")
+_OWN = "functions"  # the module of checks that are functions: one that is defined again replaces the former
 _PAGE_HEIGHT = 640  # pixels in a notebook
 
 
@@ -42,7 +61,7 @@ class Case(Struct, frozen=True, omit_defaults=True):
     id: str | None = None
     category: str | None = None
     tags: tuple[str, ...] = ()
-    checks: Mapping[str, Mapping[str, Any]] = {}
+    checks: Checks = ()
 
 
 class Evaluation(Struct, frozen=True):
@@ -90,6 +109,7 @@ def evaluate(  # noqa: PLR0913 - what an evaluation consists of
     answer: Callable[..., Any],
     *,
     checks: Checks | None = None,
+    columns: Mapping[str, str] | None = None,
     baseline: Evaluation | str | Path | None = None,
     repeat: int = 1,
     deterministic: bool = False,
@@ -99,9 +119,12 @@ def evaluate(  # noqa: PLR0913 - what an evaluation consists of
     """Asks `answer` each case, checks what it returns, and compares it with `baseline`.
 
     `answer(prompt)`, or `answer(prompt, messages, case)`, may be async; it returns text, or a mapping with
-    `output`. `cases` are `Case`s, or mappings with the columns of any data set, such as `question` and `answer`.
-    `checks` are names of evaluators, or their options by name; by default PartialMatch with the expected text, and
-    what a `judge` finds. `baseline` is an earlier evaluation, or the results document of one.
+    `output`. `cases` are `Case`s, or mappings with the columns of any data set, such as `question` and `answer`;
+    `columns` names others: `{"prompt": …, "expected": …, "id": …, "category": …}`.
+    `checks` are evaluators by name, with options or without, classes with `@evaluator`, and functions of `answer`,
+    `prompt`, `expected` and `metadata`, or of the answer alone, which return a bool or what a grader returns; by
+    default PartialMatch with the expected text, and what a `judge` finds. `baseline` is an earlier evaluation, or
+    the results document of one.
 
     Raises InvalidSuite for cases and checks, InvalidSettings, and ExternalError if a service is missing.
     """
@@ -123,7 +146,7 @@ def evaluate(  # noqa: PLR0913 - what an evaluation consists of
         settings = replace(settings, target=replace(settings.target, deterministic=deterministic))
         request = RunRequest(
             settings=settings,
-            suites=LoadedSuites(suites=(_suite(cases, checks, settings),)),
+            suites=LoadedSuites(suites=(_suite(cases, checks, columns or {}, settings),)),
             target=lambda: Repeated(FunctionTarget(answer, deterministic=deterministic), Throttle()),
             tell=lambda _: None,
         )
@@ -137,16 +160,25 @@ def _document(baseline: Evaluation | str | Path | None, folder: Path) -> str:
     return str(folder / "baseline.json")
 
 
-def _suite(cases: Iterable[Case | Mapping[str, Any]], checks: Checks | None, settings: Settings) -> Suite:
-    """The cases as an eval document. Raises InvalidSuite."""
-    rows = [to_builtins(case) if isinstance(case, Case) else case for case in cases]
-    if wrong := [row for row in rows if not isinstance(row, Mapping)]:
+def _suite(
+    cases: Iterable[Case | Mapping[str, Any]],
+    checks: Checks | None,
+    columns: Mapping[str, str],
+    settings: Settings,
+) -> Suite:
+    """The cases as an eval document. Raises InvalidSuite, or InvalidSettings."""
+    written = [asdict(case) if isinstance(case, Case) else case for case in cases]
+    if wrong := [row for row in written if not isinstance(row, Mapping)]:
         raise InvalidSettings(
             f"each case must be a Case or a mapping, not {type(wrong[0]).__name__}; of a file they are "
             "list(csv.DictReader(file)) or json.load(file), of a data frame frame.to_dict('records')"
         )
-    rows = [dict(row) for row in rows]
-    fill(rows, LoadOptions())
+    rows = [{name: value for name, value in row.items() if not _is_absent(value)} for row in written]
+    _require_columns(rows, columns)
+    theirs = fill(rows, LoadOptions(columns=columns)).values()
+    if rows and not any("input" in row for row in rows):
+        which = f"the columns are {', '.join(map(str, columns_of(rows)))}"
+        raise InvalidSettings(f"no case has a prompt; {which}: say it by columns={{'prompt': …, 'expected': …}}")
     document = {
         "schemaVersion": eval_document.CURRENT_VERSION,
         "default_evaluators": _evaluators(checks, rows, settings),
@@ -160,7 +192,20 @@ def _suite(cases: Iterable[Case | Mapping[str, Any]], checks: Checks | None, set
     suite = eval_document.load(read_json(text, "cases"), options)
     if suite.errors:
         raise InvalidSuite(suite.errors)
-    return suite
+    return replace(suite, cases=[_with_columns(*pair, theirs) for pair in zip(suite.cases, rows, strict=True)])
+
+
+def _is_absent(value: object) -> bool:
+    """Whether a cell is empty, as data frames write it: NaN."""
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _require_columns(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
+    for part, column in columns.items():
+        if part not in _PARTS:
+            raise InvalidSettings(f"columns: '{part}' is none of {', '.join(map(repr, _PARTS))}")
+        if not any(column in row for row in rows):
+            raise InvalidSettings(f"columns: no case has '{column}'{did_you_mean(column, columns_of(rows))}")
 
 
 def _item(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,6 +218,20 @@ def _item(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _with_columns(case: RunCase, row: Mapping[str, Any], theirs: Collection[str]) -> RunCase:
+    """The case with the other columns of its row, as those of a file have them."""
+    names = [name for name in row if name not in {*KEYS, "checks", "prompt", *theirs} and row[name] is not None]
+    others = {name: row[name] for name in names}
+    opening = tuple(Message(role=one["role"], content=one["content"]) for one in opening_of(row))
+    return replace(
+        case,
+        metadata=others,
+        opening=opening,
+        critical=bool(row.get("critical", False)),
+        **case_fingerprints(case.turns, others, LABELS),
+    )
+
+
 def _evaluators(checks: Checks | None, rows: Sequence[Mapping[str, Any]], settings: Settings) -> Mapping[str, Any]:
     if checks is not None:
         return _by_name(checks)
@@ -182,7 +241,54 @@ def _evaluators(checks: Checks | None, rows: Sequence[Mapping[str, Any]], settin
 
 
 def _by_name(checks: Checks) -> Mapping[str, Any]:
-    return checks if isinstance(checks, Mapping) else {name: {} for name in checks}
+    """The options of each check by its name, which is that of the catalogue."""
+    if isinstance(checks, Mapping):
+        return {_known(name, one): one if isinstance(one, Mapping) else {} for name, one in checks.items()}
+    several = [checks] if isinstance(checks, str) or callable(checks) else checks
+    return {_known(getattr(one, "__name__", one), one): {} for one in several}
+
+
+def _known(name: Any, check: Any) -> str:
+    """The name of a check; a function is in the catalogue from now on. Raises InvalidSettings."""
+    if isinstance(check, type) and issubclass(check, Evaluator):
+        return check.name
+    if callable(check):
+        _register(name, check)
+    elif not isinstance(check, str | Mapping):
+        which = "a name, a function, or a class with @evaluator above it"
+        raise InvalidSettings(f"each check must be {which}, not {type(check).__name__}")
+    return str(name)
+
+
+def _register(name: str, function: Callable[..., Any]) -> None:
+    try:
+        parameters = inspect.signature(function).parameters
+    except ValueError:  # of some that are built in
+        parameters = MappingProxyType({})
+    required = [name for name, one in parameters.items() if one.default is one.empty]
+    unknown = [name for name in required if name not in _OF_SUBJECT]
+    if unknown and len(required) > 1:
+        which = ", ".join(map(repr, _OF_SUBJECT))
+        raise InvalidSettings(f"{name}: a check takes the answer alone, or some of {which}; not '{unknown[0]}'")
+    names = [] if unknown else [name for name in parameters if name in _OF_SUBJECT]
+
+    class OwnCheck(Check):
+        """A function of the program; what it returns is read as what a grader returns."""
+
+        def check(self, subject: Subject) -> Verdict:
+            values = {name: _OF_SUBJECT[name](subject) for name in names}
+            value = function(**values) if names else function(subject.response.text)
+            answer = grade(dict(value) if isinstance(value, Mapping) else {"passed": value})
+            if isinstance(answer, str):
+                raise TypeError(answer)
+            score = float(bool(answer.passed)) if answer.score is None else answer.score
+            return Verdict(score, answer.reason, answer.details, passed=answer.passed)
+
+    OwnCheck.__module__ = _OWN
+    try:
+        evaluator(name)(OwnCheck)
+    except ValueError as error:
+        raise InvalidSettings(str(error)) from None
 
 
 def _rows(case: CaseReport) -> Iterable[dict[str, Any]]:

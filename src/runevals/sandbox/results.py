@@ -97,7 +97,7 @@ def _broken(text: str, duration_s: float) -> Answer:
     return Answer(error="evaluator_bad_result", reason=reason, duration_s=duration_s)
 
 
-def _grade(value: object) -> Answer | str:
+def grade(value: object) -> Answer | str:
     """`{passed: true or false, score?: 0–1, reason?: text, details?: object}`."""
     if not isinstance(value, dict):
         return f"it must be an object with 'passed', not {_kind(value)}"
@@ -138,7 +138,7 @@ def _assertion(value: object) -> Answer | str:
 
 
 _CONTRACTS: Mapping[str, Callable[[object], Answer | str]] = {
-    "evaluator": _grade,
+    "evaluator": grade,
     "assertion": _assertion,
     "skill": lambda value: Answer(value=value),
 }

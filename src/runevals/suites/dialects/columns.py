@@ -77,6 +77,7 @@ def fill(rows: Sequence[object], options: LoadOptions) -> dict[str, str]:
             if row.get(column) is not None and row.get(ours) is None:
                 value = row[column] if isinstance(row[column], str) and ours != RESPONSE else row.pop(column)
                 row[ours] = _text(value)
+        row.update({name: _text(row[name]) for name in ("id", "category") if name in row})
     if _CHAT in columns and "input" not in renamed:
         renamed["input"] = _CHAT
     return {ours: column for ours, column in renamed.items() if ours != column}

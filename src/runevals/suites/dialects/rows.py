@@ -55,7 +55,7 @@ from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "rows"
 MOST_COLUMNS = 1000
-_KEYS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
+KEYS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
 _LISTS = ("rows", "data")
 _OF_FOUNDRY = "builtin."  # before the names of Microsoft's evaluators
 
@@ -259,7 +259,7 @@ def _case(
     turn = Turn(
         prompt=row["input"], expected=row.get("expected"), checks=specs, recorded=recorded, location=location
     )
-    metadata = {name: value for name, value in row.items() if name not in _KEYS}
+    metadata = {name: value for name, value in row.items() if name not in KEYS}
     return Case(
         suite=source.path,
         key=row.get("id") or key_of_prompts([turn.prompt]),
