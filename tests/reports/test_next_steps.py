@@ -54,6 +54,22 @@ def lost(repository):
     return repository
 
 
+def test_a_leak_that_the_base_has_is_shown_and_can_be_accepted(repository, runevals):
+    """Another case fails before and now, too, and stands before it in the suite."""
+    leaks = {"prompt": "x", "testId": "leak", "category": "redteam", "evaluators": {"contains": {"value": "no"}}}
+    fails = {"prompt": "x", "testId": "old", "evaluators": {"contains": {"value": "never"}}}
+    suite = {"schemaVersion": "1.2.0", "default_evaluators": {}, "items": [fails, leaks]}
+    on_main(repository, "evals.json", suite)
+    commit(repository, {"notes.txt": "x"})
+    code, out, err = runevals("run", "--base", "main")
+    ended(code, 1, out + err, "The gate redteam failed")
+    steps = printed(out)
+    assert steps["see one"].endswith("--filter=leak")
+    ended(*typed(runevals, steps["wanted?"])[:1], 0, "", "")
+    code, out, err = runevals("run", "--base", "main")
+    ended(code, 1, out + err, "1 case will be accepted once a reviewer approves this commit: leak")
+
+
 def run_all(runevals, commands):
     code, out, err = typed(runevals, commands["see one"])
     ended(code, 1, out + err, "1 of 1 case regressed: a")

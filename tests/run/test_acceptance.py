@@ -49,6 +49,16 @@ def test_a_preset_gate_does_not_look_at_an_accepted_case(category):
     assert {gate.name: gate.state for gate in after.gates}[category] is GateState.WARNED
 
 
+@pytest.mark.parametrize("runs", [("f", "f"), ("ppf", "ppf"), ("ppp", "ppf")])
+def test_a_leak_blocks_until_it_is_accepted_also_if_the_base_has_it(runs):
+    base, head = ([case("a", one, category="redteam"), case("b", "p")] for one in runs)
+    before, after = accepted(RULES, head, base, "a")
+    assert (before.verdict.exit_code, after.verdict.exit_code) == (1, 0)
+    assert after.verdict.headline.endswith("accepted by @ana: wanted")
+    _, after = accepted(RULES, head, base[1:], "a")  # a new case
+    assert after.verdict.headline == "1 failing, accepted by @ana: wanted"
+
+
 def test_a_gate_of_the_settings_looks_at_all_cases():
     floor = replace(RULES, min_pass_rate=0.9)
     _, after = accepted(floor, {"a": "f", "b": "p"}, {"a": "p", "b": "p"}, "a", deterministic=True)

@@ -157,17 +157,18 @@ def test_an_accepted_case_does_not_accept_that_a_critical_one_was_removed(others
 @pytest.mark.parametrize(
     ("heads", "reasons", "headline"),
     [
-        (["f", "f", "f"], ["short"] * 3, "3 regressed, accepted by @ana: short"),
+        (["f", "f"], ["short"] * 2, "1 regressed, 1 failing, accepted by @ana: short"),
         (["f", REMOVED], ["one", "two"], "1 regressed, 1 removed, accepted by @ana: one; two"),
         ([REMOVED], ["a\nb"], "1 removed, accepted by @ana: a b"),
     ],
 )
 def test_the_headline_says_how_many_by_whom_and_why(heads, reasons, headline):
     losses = tuple(
-        AcceptedLoss(suite="s", case=str(n), base="b", head=head, reason=reason)
+        AcceptedLoss(suite=report({"0": "p"}).cases[0].suite, case=str(n), base="b", head=head, reason=reason)
         for n, (head, reason) in enumerate(zip(heads, reasons, strict=True))
     )
-    assert acceptance_headline(Acceptance(by="ana", losses=losses)) == headline
+    comparison = compare(report({"0": "f", "3": "f"}), report({"0": "p", "3": "f"}), "base.json")
+    assert acceptance_headline(Acceptance(by="ana", losses=losses), comparison) == headline
 
 
 @pytest.mark.parametrize(

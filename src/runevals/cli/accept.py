@@ -78,7 +78,7 @@ def command(
     file = accepted_file(settings)
     require_of_head(conclusion.report.run, path, settings.repository, file)
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
-    lost, proven = lost_cases(conclusion), blocking_losses(conclusion.comparison, conclusion.gates)
+    lost, proven = lost_cases(conclusion), blocking_losses(conclusion)
     together = [loss for loss in lost if (loss.suite, loss.case) in proven] or lost
     losses = [one for name in categories for one in _of_category(name, together, conclusion.report, path)]
     losses += [one for key in cases for one in _of(key, lost, conclusion, path)]

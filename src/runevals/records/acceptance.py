@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+ADDED = "added"  # instead of the base's fingerprint, if only the change has the case
 REMOVED = "removed"  # instead of the head's fingerprint, if the case is not in the change any more
 
 

@@ -57,10 +57,14 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     commit, model, source, changes = (None, None, "", ()) if comparison is None else _of_base(comparison)
     # A model that a flag names would answer for the base, too.
     base = None if run.target.type == "recorded" or run.settings.get("model", model) != model else commit
+    proven = blocking_losses(conclusion) - {(loss.suite, loss.case) for loss in conclusion.waiting}
     if not run.of_tool:
         cases = {(case.suite, case.key): case for case in conclusion.report.cases if _is_plain(case)}
-        names = (name for group in looked_at.groups for row in group.rows for name in row.examples)
-        case = next(filter(None, (cases.get((name.suite, name.key)) for name in names)), None)
+        names = [
+            (name.suite, name.key) for group in looked_at.groups for row in group.rows for name in row.examples
+        ]
+        blocking = [] if looked_at is lost else [key for key in cases if key in proven]
+        case = next(filter(None, map(cases.get, (*blocking, *names))), None)
         beside = commit if source.startswith(FRESH) else base  # answers of the base lie in its own checkout
         against = phrase(beside if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
         if case is not None:
@@ -68,10 +72,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
             moved_from = {former.get((case.suite, case.key), case).file} - {case.file}
             files = [case.file, *moved_from.intersection(each.file for each in cases.values())]
             yield "see one", _run_alone(case, files, run.settings, where.folder, against)
-    waiting = {(loss.suite, loss.case) for loss in conclusion.waiting}
-    if comparison is None or conclusion.verdict.outcome == "passed" or run.stopped:
-        return
-    if not (proven := blocking_losses(comparison, conclusion.gates) - waiting):
+    if comparison is None or not proven or conclusion.verdict.outcome == "passed" or run.stopped:
         return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"

@@ -78,7 +78,7 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
     head, rest = without_accepted(conclusion.report, comparison, acceptance.losses, rules.regression)
     left = {gate.name: gate for gate in apply_gates(rules, head, rest)}
     gates = [_left_gate(gate, left, rules) for gate in of_all]
-    again = accepted(conclusion, rest, gates, rules, acceptance_headline(acceptance))
+    again = accepted(conclusion, rest, gates, rules, acceptance_headline(acceptance, comparison))
     if again.verdict.exit_code == GATE_FAILED:
         cases = short_list([loss.case for loss in acceptance.losses])
         caveat = f"@{acceptance.by} accepted {cases}, {STILL_BLOCKS}: {again.verdict.headline}"

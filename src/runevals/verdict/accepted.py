@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from msgspec.structs import replace
@@ -9,6 +10,7 @@ from msgspec.structs import replace
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.text.escape import one_line
 from runevals.records import (
+    ADDED,
     REMOVED,
     Acceptance,
     AcceptedLoss,
@@ -43,17 +45,35 @@ def lost_cases(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
     comparison, target = conclusion.comparison, conclusion.report.run.target
     if comparison is None:
         return ()
-    proven = blocking_losses(comparison, conclusion.gates)
+    blocking = blocking_losses(conclusion)
     return tuple(
         AcceptedLoss(
-            suite=change.suite,
-            case=change.key,
-            base=_fingerprint(change.base, comparison.base.run.target),
-            head=REMOVED if change.head is None else _fingerprint(change.head, target),
+            suite=suite,
+            case=key,
+            base=ADDED if base is None else _fingerprint(base, comparison.base.run.target),
+            head=REMOVED if head is None else _fingerprint(head, target),
         )
-        for change in comparison.changes
-        if change.base is not None and (change.change == "regressed" or (change.suite, change.key) in proven)
+        for suite, key, base, head, fell in _sides(conclusion.report, comparison)
+        if fell or (suite, key) in blocking
     )
+
+
+def _sides(
+    report: RunReport, comparison: Comparison
+) -> Iterator[tuple[str, str, CaseReport | None, CaseReport | None, bool]]:
+    """(suite, key, case of the base, case of the head, whether it regressed) of every case.
+
+    What did not change is the same on the base, of which documents keep no more.
+    """
+    for change in comparison.changes:
+        yield change.suite, change.key, change.base, change.head, change.change == "regressed"
+    for case in _unchanged(report, comparison):
+        yield case.suite, case.key, case, case, False
+
+
+def _unchanged(report: RunReport, comparison: Comparison) -> Iterator[CaseReport]:
+    changed = {(change.suite, change.key) for change in comparison.changes if change.head is not None}
+    return (case for case in report.cases if (case.suite, case.key) not in changed)
 
 
 def _fingerprint(case: CaseReport, target: ModelIdentity) -> str:
@@ -71,7 +91,8 @@ def without_accepted(
     removed = {(loss.suite, loss.case) for loss in losses if loss.head == REMOVED}
     changed = (change for change in comparison.changes if change.head and (change.suite, change.key) in accepted)
     out = [*filter(None, (change.base for change in changed))]
-    on_base = removed | {(case.suite, case.key) for case in out}
+    same = accepted.intersection((case.suite, case.key) for case in _unchanged(report, comparison))
+    on_base = removed | same | {(case.suite, case.key) for case in out}
     head, base = _without(report, accepted), _without(comparison.base, on_base)
     sides = Sides.of(head, base)
     rest = [each for each in comparison.cases(*State) if (each.head or each.edited) and each.key not in accepted]
@@ -113,10 +134,13 @@ def _without(report: RunReport, keys: Collection[Key]) -> RunReport:
     return replace(report, cases=tuple(case for case in report.cases if (case.suite, case.key) not in keys))
 
 
-def acceptance_headline(acceptance: Acceptance) -> str:
+def acceptance_headline(acceptance: Acceptance, comparison: Comparison) -> str:
     """ "3 regressed, accepted by @ana: shorter answers are wanted"."""
-    removed = sum(loss.head == REMOVED for loss in acceptance.losses)
-    regressed = len(acceptance.losses) - removed
-    counts = [f"{number} {word}" for number, word in ((regressed, "regressed"), (removed, "removed")) if number]
+    fell = {(change.suite, change.key) for change in comparison.of_kind("regressed", "worse", "edited")}
+    words = Counter(
+        "removed" if loss.head == REMOVED else "regressed" if (loss.suite, loss.case) in fell else "failing"
+        for loss in acceptance.losses
+    )
+    counts = [f"{words[word]} {word}" for word in ("regressed", "failing", "removed") if words[word]]
     reasons = "; ".join(dict.fromkeys(one_line(loss.reason) for loss in acceptance.losses))
     return f"{', '.join(counts)}, accepted by @{acceptance.by}: {one_line(reasons, LONGEST_REASONS)}"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from statistics import fmean
 
-from runevals.records import CaseReport, Comparison, Finding, GateResult, GateState, Reason, State
+from runevals.records import CaseReport, Comparison, Conclusion, Finding, GateState, Outcome, Reason, State
+from runevals.records.rules import CATEGORY_GATES
 from runevals.verdict.matching import Key
 
 CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})  # by fresh runs
@@ -25,14 +26,23 @@ def cleared_keys(comparison: Comparison) -> frozenset[Key]:
     return frozenset(each.key for each in comparison.cases(*State) if each.reason in CLEARED)
 
 
-def blocking_losses(comparison: Comparison, gates: Iterable[GateResult]) -> frozenset[Key]:
-    """Suite and key of each case that blocks: it is lost, weaker, or failed and is not known to be no loss."""
-    proven = {each.key for each in comparison.cases(State.WORSE, State.NOT_KNOWN) if each.reason not in _NO_RUNS}
-    proven |= {each.key for each in comparison.cases(State.NOT_WORSE) if each.reason is Reason.NEW_FORM}
+def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
+    """Suite and key of each case that blocks.
+
+    It is lost, weaker, or failed and is not known to be no loss; or a preset gate on its category counts it.
+    """
+    comparison, failed = conclusion.comparison, {one for one in conclusion.gates if one.state is GateState.FAILED}
+    of_gates = {each.name for each in failed} & dict(CATEGORY_GATES).keys()
+    counted = (case for case in conclusion.report.cases if case.category in of_gates)
+    keys = {(case.suite, case.key) for case in counted if Outcome.FAILED in {run.status for run in case.runs}}
+    if comparison is None:
+        return frozenset(keys)
+    keys |= {each.key for each in comparison.cases(State.WORSE, State.NOT_KNOWN) if each.reason not in _NO_RUNS}
+    keys |= {each.key for each in comparison.cases(State.NOT_WORSE) if each.reason is Reason.NEW_FORM}
     too_few = Reason.INCOMPARABLE in {each.reason for each in comparison.findings}  # by what was removed, too
-    is_strict = ("weakening", GateState.FAILED) in {(gate.metric, gate.state) for gate in gates}
+    is_strict = "weakening" in {each.metric for each in failed}
     weaker = comparison.weakenings if is_strict else comparison.of_kind("removed") if too_few else ()
-    return lost_keys(comparison).union(proven, ((one.suite, one.key) for one in weaker))
+    return lost_keys(comparison).union(keys, ((one.suite, one.key) for one in weaker))
 
 
 def _lost_together(comparison: Comparison, proven: Set[Key]) -> Iterator[Key]:
