@@ -15,7 +15,7 @@ from runevals.settings.file import BaseSide, base_settings_file
 from runevals.settings.protected import PROTECTED
 from runevals.settings.resolve import RawSettings, resolve
 from tests.against_base import AGAINST, on_main, pull_request_event, weakened
-from tests.sample_suites import SETTINGS, TEN, WORSE
+from tests.sample_suites import AGENT, SETTINGS, TEN, WORSE
 
 
 def base_of(commit):
@@ -120,6 +120,19 @@ def test_a_committed_baseline_is_the_bases_own_on_a_pull_request(
     assert f"base: base.json of {repository.git('rev-parse', 'main')[:7]}" in out
     # Named in the workflow it is the same file, which the change could have written.
     assert runevals("-q", "--baseline", "base.json", "-o", "out.json")[0] == 1
+
+
+def test_a_run_in_a_job_of_a_pull_request_says_that_it_compares_nothing(
+    repository, runevals, tmp_path_factory, monkeypatch
+):
+    """Its lost case looks like one that always failed."""
+    told = "nothing of the pull request's base is compared: `runevals action` does that, or `--base REF`"
+    on_main(repository, "agent.py", AGENT)
+    assert told not in runevals("-o", "out.json")[1]  # on a laptop
+    pull_request_event(tmp_path_factory.mktemp("event"), monkeypatch, repository.git("rev-parse", "main"))
+    assert told in runevals("-o", "out.json")[1]
+    for more in (("--base", "main"), ("--baseline", "none")):
+        assert told not in runevals("-o", "out.json", *more)[1]
 
 
 LIST = "- {key: k1, owner: ana, reason: flips, expires: 2999-01-01}\n"

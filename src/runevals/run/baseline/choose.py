@@ -31,6 +31,7 @@ from runevals.verdict.score import run_report
 
 IS_HEAD = "the base is the commit that is checked out: only changes that are not committed are compared"
 BOTH_SIDES = "{} holds for the base, too; `against`, or --baseline FILE, compares models"
+COMPARES_NOTHING = "nothing of the pull request's base is compared: `runevals action` does that, or `--base REF`"
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
 
@@ -108,6 +109,7 @@ def find_stored(settings: Settings, of_job: StoredBase | None, own_commit: str |
     With `base: run`, only the commit to run. An address that does not answer is unreadable if it is known which
     commit can be run instead.
     """
+    is_plain = of_job is None and settings.origins["baseline"] == "default"
     of_job = of_job or StoredBase()
     commit = of_job.commit or change_began_at(settings)
     if _is_to_be_run(settings) and commit is not None:
@@ -122,7 +124,8 @@ def find_stored(settings: Settings, of_job: StoredBase | None, own_commit: str |
         notices = (*notices, "base: run does not say which commit to run here; `--base REF` does")
     stored = StoredBase(baseline=baseline, notices=notices, commit=commit)
     if baseline is None:
-        stored = replace(of_job, notices=(*notices, *of_job.notices))
+        alone = (COMPARES_NOTHING,) if is_plain and commit is not None else ()
+        stored = replace(of_job, notices=(*notices, *of_job.notices, *alone))
     return _without_patterns(stored, settings)
 
 
