@@ -12,7 +12,7 @@ from typing import Protocol, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.parsing.source import Source, parse_text, read_json, read_text
+from runevals.lib.parsing.source import Source, parse_text, read_json
 from runevals.lib.parsing.xml import read_xml
 from runevals.lib.plugins import guarded, plugins, require
 from runevals.records import FileProblem, Location, Suite
@@ -29,6 +29,7 @@ from runevals.suites.dialects import (
 from runevals.suites.dialects.checking import without_checks
 from runevals.suites.dialects.conservation import conserved
 from runevals.suites.dialects.options import LoadOptions
+from runevals.suites.dialects.parquet import SUFFIX, text_of
 from runevals.suites.dialects.signatures import other_format
 
 __all__ = ["DIALECTS", "TABLES", "Dialect", "LoadOptions", "load", "read"]
@@ -49,7 +50,7 @@ class Dialect(Protocol):
 PLUGINS = "runevals.dialects"  # their entry points
 DIALECTS: tuple[Dialect, ...] = (vally, skill_cases, agent_skills, eval_samples, eval_document, prompt_yml, rows)
 _COMMENTS = re.compile(r"(?:\s*//[^\n]*)*")  # lines, before the document
-TABLES = {".jsonl": rows.read_lines, ".csv": rows.read_csv, ".tsv": rows.read_csv}
+TABLES = {".jsonl": rows.read_lines, SUFFIX: rows.read_lines, ".csv": rows.read_csv, ".tsv": rows.read_csv}
 
 
 def load(path: Path, display_path: str, options: LoadOptions) -> Suite:
@@ -64,7 +65,7 @@ def load(path: Path, display_path: str, options: LoadOptions) -> Suite:
 
 def _source(path: Path, display_path: str) -> Source:
     """The values of a file. Raises InvalidSuite, and OtherFormat for what is known to be something else."""
-    text = read_text(path, display_path)
+    text = text_of(path, display_path)
     source = Source(display_path, text, None, has_marks=True)
     if other_format(None, path.name) is None:  # by its ending alone
         source = _parsed(text, path.suffix, display_path)
@@ -128,7 +129,7 @@ def plugin_dialects() -> tuple[Dialect, ...]:
 
 def read(path: Path, display_path: str) -> Source:
     """A suite file, unchanged. Raises InvalidSuite."""
-    return _parsed(read_text(path, display_path), path.suffix, display_path)
+    return _parsed(text_of(path, display_path), path.suffix, display_path)
 
 
 def _parsed(text: str, suffix: str, display_path: str) -> Source:
