@@ -190,8 +190,9 @@ def not_gated(repository: Path) -> Iterator[str]:
     with suppress(RunevalsError):  # there are no projects
         missing += [one for one in projects_in(repository) if gated.isdisjoint({one.name, one.config})]
     runs = sum("mode" not in inputs for _, inputs in steps)
-    for file, _ in steps[:1] if missing else ():
-        way = "under with: of the step of runevals, write all_projects: true in place of config:"
+    for file, inputs in steps[:1] if missing else ():
+        replaced = phrase("config" in inputs, " in place of config:")
+        way = f"under with: of the step of runevals, write all_projects: true{replaced}"
         step = f"add a step: - {{uses: runevals/runevals@{ACTION_REF}, with: {{config: {missing[0].config}}}}}"
         yield f"not gated: {short_list([one.name for one in missing])}; in {file}, {way if runs == 1 else step}"
 

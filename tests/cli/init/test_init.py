@@ -287,7 +287,7 @@ def test_the_workflow_of_a_folder_installs_there_and_other_projects_join_it(repo
     [
         (
             "- uses: runevals/runevals@v0",
-            "under with: of the step of runevals, write all_projects: true in place of config:",
+            "under with: of the step of runevals, write all_projects: true\n",
         ),
         ("- {uses: a/runevals@v0, with: {config: other/x.yaml}}", "write all_projects: true in place of config:"),
         (
