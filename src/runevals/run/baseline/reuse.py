@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from runevals.lib.text.numbers import short_list
 from runevals.records import Conclusion, ModelIdentity, Reason
 from runevals.records.rules import CATEGORY_GATES
 from runevals.repository import git
@@ -77,8 +78,9 @@ def _passed_without_run(request: RunRequest, commit: str) -> Conclusion:
     settings, suites = request.settings, request.suites
     _require_none(changes_since(settings, suites, commit, None))
     gated = dict(CATEGORY_GATES).keys() & {case.category for case in suites.cases}
-    if gated or settings.rules.gates or settings.rules.min_pass_rate is not None:
-        raise _MustRun("there are gates on the numbers themselves")
+    floor = () if settings.rules.min_pass_rate is None else ("min_pass_rate",)
+    if of_numbers := (*sorted(gated), *(gate.name for gate in settings.rules.gates), *floor):
+        raise _MustRun(f"gates on the numbers themselves: {short_list(of_numbers)}")
     assert settings.target is not None  # noqa: S101 - without one, there is a reason to run
     notices = (*suites.notices, *request.notices)
     target = ModelIdentity(type=settings.target.type, model=settings.target.model)
