@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from runevals import decide
-from runevals.records import GateRules, RegressionRule
+from runevals.records import GateRules, RegressionRule, State
 from runevals.reports import console
+from runevals.reports.next_steps import Where, next_steps
+from runevals.verdict.causes import causes
 from runevals.verdict.outcome import conclusion_of
 from runevals.verdict.settle import settled
 from tests.sample_reports import case, report
@@ -17,6 +21,33 @@ SUITE = {f"k{n}": "ppp" for n in range(30)}
 
 def headline(head, base=SUITE, rules=None, **more):
     return decide(report(base, **more), report(head, **more), rules).verdict
+
+
+def flaky(rates, rng):
+    """400 cases of four categories, each with the rate of its category."""
+    return [
+        case(f"k{n}", [float(rng.random() < rates[n % 4]) for _ in "abc"], category="abcd"[n % 4])
+        for n in range(400)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rates", "line"),
+    [
+        ((0.6, 0.9, 0.9, 0.9), "The pass rate of 100 cases of category a fell by "),
+        ((0.8, 0.8, 0.8, 0.8), "The pass rate of 400 cases fell by "),
+    ],
+)
+def test_a_fall_is_of_the_part_that_is_least_by_chance(rates, line):
+    """Where one category alone fell so much that the whole did, too, it is that category."""
+    rng = Random(1)
+    base, head = flaky((0.9, 0.9, 0.9, 0.9), rng), flaky(rates, rng)
+    conclusion = decide(report(base), report(head))
+    parts = {part.family for part in conclusion.comparison.parts(State.WORSE)}
+    assert (parts, conclusion.verdict.headline[: len(line)]) == ({"whole", "category"}, line)
+    [(what, command), *_] = next_steps(conclusion, causes(report(head), conclusion.comparison), Where())
+    key = command.partition("--filter=k")[2].partition(" ")[0]
+    assert (what, int(key) % 4 if "category" in line else 0) == ("see one", 0)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
-from runevals.records import FRESH, CaseReport, Causes, Change, Comparison, Conclusion
-from runevals.verdict.lost_together import blocking_losses
+from runevals.records import FRESH, CaseReport, Causes, Change, Comparison, Conclusion, State
+from runevals.verdict.headlines import strongest
+from runevals.verdict.lost_together import blocking_losses, is_in
 
 # What a run of one case needs as well.
 RUN_SETTINGS = ("config", "target", "model", "judge", "evaluators", "no_judge")
@@ -64,9 +65,10 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
             (name.suite, name.key) for group in looked_at.groups for row in group.rows for name in row.examples
         ]
         blocking = [] if looked_at is lost else [key for key in cases if key in proven]
-        case = next(filter(None, map(cases.get, (*blocking, *names))), None)
+        of_part = [] if blocking or looked_at is lost else _of_part(comparison)
+        case = next(filter(None, map(cases.get, (*blocking, *of_part, *names))), None)
         beside = commit if source.startswith(FRESH) else base  # answers of the base lie in its own checkout
-        against = phrase(beside if looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
+        against = phrase(beside if of_part or looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
         if case is not None:
             former = {(each.suite, each.key): each.base or case for each in changes}
             moved_from = {former.get((case.suite, case.key), case).file} - {case.file}
@@ -83,6 +85,15 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         yield "which line", f"blame{document}{code}{options}"
     options = _options(run.settings, ("config",), where.folder)
     yield "wanted?", f'accept {_accepted(lost, proven)}{phrase(document, " --results{}")}{options} --reason "…"'
+
+
+def _of_part(comparison: Comparison | None) -> list[tuple[str, str]]:
+    """What failed in the part that fell, although no case of it is lost by itself."""
+    part = None if comparison is None else strongest(comparison.parts(State.WORSE))
+    if comparison is None or part is None:
+        return []
+    failed = (each for each in comparison.of_kind("regressed") if each.head and is_in(each.head, part))
+    return [(each.suite, each.key) for each in failed]
 
 
 def _of_base(comparison: Comparison) -> tuple[str | None, str | None, str, Sequence[Change]]:

@@ -55,7 +55,12 @@ def _fallen_part(parts: Sequence[Finding], lost: Sequence[Change], *, alone: boo
     """The part to name: beside lost cases, one that has none of them."""
     inside = {value for change in lost if change.head is not None for _, value in labels(change.head)}
     parts = [each for each in parts if alone or (each.family != "whole" and each.name not in inside)]
-    return min(parts, key=lambda each: (each.family != "whole", each.p_value or 0.0), default=None)
+    return strongest(parts)
+
+
+def strongest(parts: Sequence[Finding]) -> Finding | None:
+    """The part that is least by chance: a category that alone fell, or the whole if all did."""
+    return min(parts, key=lambda each: (each.p_value or 0.0, each.family != "whole"), default=None)
 
 
 def _shared(groups: Sequence[CauseGroup]) -> str:
