@@ -26,7 +26,7 @@ MOST = {
     "repository": 180,
     "sandbox": 132,
     "records": 42,
-    "reports": 147,
+    "reports": 145,
     "run": 158,
     "settings": 177,
     "suites": 168,

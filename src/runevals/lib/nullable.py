@@ -1,9 +1,18 @@
-"""Sums of amounts that may be unknown."""
+"""Values that may be unknown, and sums of such amounts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import fsum
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def if_known(value: T | None, show: Callable[[T], R]) -> R | None:
+    """What `show` makes of a value; None for one that is unknown."""
+    return None if value is None else show(value)
 
 
 def total(amounts: Iterable[float | None]) -> float | None:
@@ -15,8 +24,7 @@ def total(amounts: Iterable[float | None]) -> float | None:
 
 def whole_total(amounts: Iterable[float | None]) -> int | None:
     """The sum of whole numbers."""
-    result = total(amounts)
-    return None if result is None else int(result)
+    return if_known(total(amounts), int)
 
 
 def mean(values: Iterable[float | None]) -> float | None:

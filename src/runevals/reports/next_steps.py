@@ -7,15 +7,17 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
-from runevals.records import FRESH, CaseReport, Causes, Change, Comparison, Conclusion, State
+from runevals.records import FRESH, CaseReport, CauseGroup, Causes, Change, Comparison, Conclusion, State
 from runevals.verdict.headlines import strongest
 from runevals.verdict.lost_together import blocking_losses, is_in
+from runevals.verdict.matching import Key
 
 # What a run of one case needs as well.
 RUN_SETTINGS = ("config", "target", "model", "judge", "evaluators", "no_judge")
@@ -52,28 +54,21 @@ def next_steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where | 
 
 def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> Iterator[Step]:
     run, comparison = conclusion.report.run, conclusion.comparison
-    nothing = Causes(kind="lost", cases=0, groups=())
-    looked_at = next((one for one in causes if one.kind not in ("unmeasured", "better")), nothing)
-    lost = next((one for one in causes if one.kind == "lost"), nothing)
     commit, model, source, changes = (None, None, "", ()) if comparison is None else _of_base(comparison)
     # A model that a flag names would answer for the base, too.
     base = None if run.target.type == "recorded" or run.settings.get("model", model) != model else commit
     proven = blocking_losses(conclusion) - {(loss.suite, loss.case) for loss in conclusion.waiting}
-    if not run.of_tool:
-        cases = {(case.suite, case.key): case for case in conclusion.report.cases if _is_plain(case)}
-        names = [
-            (name.suite, name.key) for group in looked_at.groups for row in group.rows for name in row.examples
-        ]
-        blocking = [] if looked_at is lost else [key for key in cases if key in proven]
-        of_part = [] if blocking or looked_at is lost else _of_part(comparison)
-        case = next(filter(None, map(cases.get, (*blocking, *of_part, *names))), None)
+    cases = {(case.suite, case.key): case for case in conclusion.report.cases if _is_plain(case)}
+    case = next(filter(None, map(cases.get, _to_see(conclusion, causes, proven))), None)
+    if case is not None and not run.of_tool:
         beside = commit if source.startswith(FRESH) else base  # answers of the base lie in its own checkout
-        against = phrase(beside if of_part or looked_at.kind not in ("failing", "new") else "", " --base {:.12}")
-        if case is not None:
-            former = {(each.suite, each.key): each.base or case for each in changes}
-            moved_from = {former.get((case.suite, case.key), case).file} - {case.file}
-            files = [case.file, *moved_from.intersection(each.file for each in cases.values())]
-            yield "see one", _run_alone(case, files, run.settings, where.folder, against)
+        former = {(each.suite, each.key): each.base for each in changes}.get((case.suite, case.key))
+        files = [
+            case.file,
+            *({former.file} & {each.file for each in cases.values()} - {case.file} if former else ()),
+        ]
+        against = phrase(former and beside, " --base {:.12}")
+        yield "see one", _run_alone(case, files, run.settings, where.folder, against)
     if comparison is None or not proven or conclusion.verdict.outcome == "passed" or run.stopped:
         return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
@@ -84,16 +79,23 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
     options = _options(run.settings, ("config",), where.folder)
+    lost = [group for each in causes if each.kind == "lost" for group in each.groups]
     yield "wanted?", f'accept {_accepted(lost, proven)}{phrase(document, " --results{}")}{options} --reason "…"'
 
 
-def _of_part(comparison: Comparison | None) -> list[tuple[str, str]]:
-    """What failed in the part that fell, although no case of it is lost by itself."""
-    part = None if comparison is None else strongest(comparison.parts(State.WORSE))
-    if comparison is None or part is None:
-        return []
-    failed = (each for each in comparison.of_kind("regressed") if each.head and is_in(each.head, part))
-    return [(each.suite, each.key) for each in failed]
+def _to_see(conclusion: Conclusion, causes: Sequence[Causes], proven: Set[Key]) -> Iterator[Key]:
+    """The cases that are worth a look, the best first: lost, blocking, of the part that fell, failing."""
+    examples = {
+        each.kind: [(one.suite, one.key) for group in each.groups for row in group.rows for one in row.examples]
+        for each in causes
+        if each.kind not in ("unmeasured", "better")
+    }
+    yield from examples.get("lost", ())
+    yield from (key for case in conclusion.report.cases if (key := (case.suite, case.key)) in proven)
+    if (comparison := conclusion.comparison) and (part := strongest(comparison.parts(State.WORSE))):
+        failed = filter(None, (change.head for change in comparison.of_kind("regressed")))
+        yield from ((case.suite, case.key) for case in failed if is_in(case, part))
+    yield from chain(*examples.values())
 
 
 def _of_base(comparison: Comparison) -> tuple[str | None, str | None, str, Sequence[Change]]:
@@ -106,11 +108,11 @@ def _is_plain(case: CaseReport) -> bool:
     return all((not case.quarantined, case.file != "inline", *map(_PLAIN.fullmatch, (case.key, case.file))))
 
 
-def _accepted(lost: Causes, proven: Set[tuple[str, str]]) -> str:
+def _accepted(lost: Sequence[CauseGroup], proven: Set[Key]) -> str:
     """The lost cases as `runevals accept` takes them: by key if they are few, by category, or all."""
     keys = sorted({key for _, key in proven})
-    categories = [group.name for group in lost.groups if group.label == "category"]
-    by_category = len(categories) == len(lost.groups) and lost.cases == len(proven)
+    categories = [group.name for group in lost if group.label == "category"]
+    by_category = len(categories) == len(lost) and sum(group.cases for group in lost) == len(proven)
     for flag, names, is_whole in (("", keys, len(keys) <= MOST_KEYS), ("--category ", categories, by_category)):
         if is_whole and all(map(_PLAIN.fullmatch, names)):
             return " ".join(f"{flag}{shlex.quote(name)}" for name in names)

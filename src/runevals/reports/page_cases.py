@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.text.escape import one_line, visible
 from runevals.lib.text.numbers import UNKNOWN, count, money, plural, score, seconds
 from runevals.records import (
@@ -19,6 +20,7 @@ from runevals.records import (
     Conclusion,
     FileChange,
     Outcome,
+    Problem,
     ToolCall,
     TurnReport,
     WorkspaceChanges,
@@ -152,22 +154,23 @@ def row(of_page: PageCase) -> Json:
     """Its row of the table."""
     case = of_page.case
     turns = (turn for attempt in case.attempts for turn in attempt.turns)
+    scores = [if_known(side, lambda one: if_known(one.composite, score)) for side in of_page.sides]
     return _without_empty(
         {
             "suite": visible(case.suite),
             "key": one_line(case.key, 500),
             "name": "" if case.name == case.key else one_line(case.name, 500),
-            "category": _maybe(case.category),
+            "category": if_known(case.category, one_line),
             "tags": [one_line(tag) for tag in case.tags],
             "place": one_line(case.file if case.line is None else f"{case.file}:{case.line}", 500),
             "status": of_page.status,
-            "statuses": [None if side is None else side.status.value for side in of_page.sides],
+            "statuses": [if_known(side, lambda one: one.status.value) for side in of_page.sides],
             "change": of_page.change,
-            "runs": [None if side is None else runs_passed(side) for side in of_page.sides],
-            "scores": [_score(side) for side in of_page.sides] if any(map(_score, of_page.sides)) else None,
-            "slowest": [None if side is None else _slowest(side) for side in of_page.sides],
+            "runs": [if_known(side, runs_passed) for side in of_page.sides],
+            "scores": scores if any(scores) else None,
+            "slowest": [if_known(side, _slowest) for side in of_page.sides],
             "why": _why(case),
-            "notes": None if case.notes is None else one_line(case.notes, 2000),
+            "notes": if_known(case.notes, lambda notes: one_line(notes, 2000)),
             "checks": list(dict.fromkeys(one_line(one.id) for turn in turns for one in turn.results)),
             "marks": list(of_page.marks),
             "rank": of_page.rank,
@@ -178,10 +181,6 @@ def row(of_page: PageCase) -> Json:
 def _slowest(case: CaseReport) -> float | None:
     known = [t.latency_s for attempt in case.attempts for t in attempt.turns if t.latency_s is not None]
     return max(known, default=None)
-
-
-def _score(case: CaseReport | None) -> str | None:
-    return None if case is None or case.composite is None else score(case.composite)
 
 
 def _why(case: CaseReport) -> str:
@@ -213,7 +212,7 @@ class _Body:
     def __init__(self, of_page: PageCase) -> None:
         self._texts: dict[str, int] = {}
         self.document: Json = {
-            "again": None if of_page.settings is None else again(of_page.case, of_page.settings),
+            "again": if_known(of_page.settings, lambda settings: again(of_page.case, settings)),
             "sides": [
                 [] if side is None else [self._attempt(attempt) for attempt in side.attempts]
                 for side in of_page.sides
@@ -222,7 +221,7 @@ class _Body:
         self.document["texts"] = list(self._texts)
 
     def _text(self, text: str | None) -> int | None:
-        return None if text is None else self._texts.setdefault(visible(text), len(self._texts))
+        return if_known(text, lambda known: self._texts.setdefault(visible(known), len(self._texts)))
 
     def _attempt(self, attempt: AttemptReport) -> Json:
         layers = attempt.layers
@@ -247,7 +246,7 @@ class _Body:
                     for one in (turn.conversation.messages if turn.conversation else ())
                 ],
                 "raised": self._text(turn.raised),
-                "error": self._text(None if turn.error is None else f"{turn.error.code}: {turn.error.message}"),
+                "error": self._text(if_known(turn.error, _in_words)),
                 "facts": _facts(turn),
                 "citations": [
                     self._text(f"{cited.text} ({cited.source})" if cited.source else cited.text)
@@ -256,7 +255,7 @@ class _Body:
                 "calls": [self._call(call) for call in turn.tool_calls or ()],
                 "no_calls": turn.tool_calls == () or None,  # without calls and without this they are unknown
                 "refused": [one_line(tool) for tool in turn.refused],
-                "files": None if turn.workspace is None else self._files(turn.workspace),
+                "files": if_known(turn.workspace, self._files),
                 "checks": [self._check(result) for result in turn.results],
             }
         )
@@ -268,8 +267,8 @@ class _Body:
                 "input": self._text(_pretty(call.input)),
                 "output": self._text(call.output),
                 "ok": call.ok,
-                "mock": _maybe(call.mock),
-                "took": None if call.duration_s is None else seconds(call.duration_s),
+                "mock": if_known(call.mock, one_line),
+                "took": if_known(call.duration_s, seconds),
             }
         )
 
@@ -288,7 +287,6 @@ class _Body:
 
     def _check(self, result: CheckResult) -> Json:
         details = {name: value for name, value in result.details.items() if name != "votes"}
-        error = None if result.error is None else f"{result.error.code}: {result.error.message}"
         return _without_empty(
             {
                 "id": one_line(result.id),
@@ -302,8 +300,8 @@ class _Body:
                 "reason": self._text(result.reason or None),
                 "details": self._text(_pretty(details)) if details else None,
                 "votes": result.details.get("votes"),
-                "error": self._text(error),
-                "judge": _maybe(result.judge_model),
+                "error": self._text(if_known(result.error, _in_words)),
+                "judge": if_known(result.judge_model, one_line),
             }
         )
 
@@ -319,7 +317,7 @@ def _facts(turn: TurnReport) -> str:
     known = {name: text for name, text in figures.items() if text != UNKNOWN}
     of_agent = dict.fromkeys(figures, "unknown") | known if turn.tool_calls or turn.workspace else known
     words = [f"{name} {text}" for name, text in of_agent.items()]
-    return " · ".join([*words, *filter(None, (_maybe(turn.model), "cached" if turn.cached else None))])
+    return " · ".join([*words, *filter(None, (if_known(turn.model, one_line), "cached" if turn.cached else None))])
 
 
 def _content(change: FileChange) -> str | None:
@@ -343,8 +341,8 @@ def _pretty(value: object) -> str | None:
     return json.dumps(value, ensure_ascii=False, indent=1, default=str)
 
 
-def _maybe(text: str | None) -> str | None:
-    return None if text is None else one_line(text)
+def _in_words(problem: Problem) -> str:
+    return f"{problem.code}: {problem.message}"
 
 
 def _without_empty(fields: Mapping[str, object]) -> Json:

@@ -17,6 +17,7 @@ from msgspec.structs import asdict, replace
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Evaluator, Subject
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.source import read_json
 from runevals.lib.text.suggest import did_you_mean
 from runevals.models.http.throttle import Throttle
@@ -303,7 +304,7 @@ def _rows(case: CaseReport) -> Iterable[dict[str, Any]]:
                 "answer": turn.output,
                 "passed": {"passed": True, "failed": False}.get(attempt.status.value),
                 "score": attempt.composite,
-                "error": None if turn.error is None else turn.error.message,
+                "error": if_known(turn.error, lambda error: error.message),
                 "latency_s": turn.latency_s,
                 "cost_usd": turn.cost_usd,
                 **{result.id: result.score for result in turn.results},

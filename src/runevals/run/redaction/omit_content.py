@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.records import (
     CaseReport,
     CheckResult,
+    Problem,
     RunReport,
     SimulatedConversation,
+    ToolCall,
     TurnReport,
     WorkspaceChanges,
 )
@@ -34,23 +38,30 @@ def _case(case: CaseReport, content: Content) -> CaseReport:
 
 
 def _turn(turn: TurnReport, content: Content) -> TurnReport:
-    calls = turn.tool_calls
     return replace(
         turn,
         prompt=_text(turn.prompt, content) or "",
         expected=_text(turn.expected, content),
         context=_text(turn.context, content),
         output=_text(turn.output, content),
-        tool_calls=None if calls is None else tuple(replace(call, input=None, output=None) for call in calls),
-        citations=None if turn.citations is None else (),
-        value=None if turn.value is None else _text(json.dumps(turn.value, sort_keys=True, default=str), content),
+        tool_calls=if_known(turn.tool_calls, _calls),
+        citations=if_known(turn.citations, lambda _: ()),
+        value=if_known(turn.value, lambda one: _text(json.dumps(one, sort_keys=True, default=str), content)),
         raised=_text(turn.raised, content),
         session=None,
-        conversation=None if turn.conversation is None else _conversation(turn.conversation, content),
-        workspace=None if turn.workspace is None else _workspace(turn.workspace),
-        error=None if turn.error is None else replace(turn.error, message=turn.error.code),
+        conversation=if_known(turn.conversation, lambda talk: _conversation(talk, content)),
+        workspace=if_known(turn.workspace, _workspace),
+        error=if_known(turn.error, _code),
         results=tuple(_result(result) for result in turn.results),
     )
+
+
+def _calls(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
+    return tuple(replace(call, input=None, output=None) for call in calls)
+
+
+def _code(problem: Problem) -> Problem:
+    return replace(problem, message=problem.code)
 
 
 def _conversation(talk: SimulatedConversation, content: Content) -> SimulatedConversation:
@@ -65,8 +76,7 @@ def _workspace(changes: WorkspaceChanges) -> WorkspaceChanges:
 
 def _result(result: CheckResult) -> CheckResult:
     """A reason may quote the answer, and details may hold it."""
-    error = None if result.error is None else replace(result.error, message=result.error.code)
-    return replace(result, reason="", details={}, error=error)
+    return replace(result, reason="", details={}, error=if_known(result.error, _code))
 
 
 def _text(text: str | None, content: Content) -> str | None:
