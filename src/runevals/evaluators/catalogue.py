@@ -52,17 +52,18 @@ def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
     """
 
     def register(cls: E) -> E:
-        for key in (name, *aliases):
-            holder = None if _is_ours(cls) else _builtin(key)
-            holder = holder or _registry.get(_aliases.get(key, key))
-            if holder is not None and holder.__module__ != cls.__module__:
-                raise ValueError(f"the evaluator name '{key}' is already used in {holder.__module__}")
         if _is_ours(cls):
             dataclasses.dataclass(frozen=True, kw_only=True)(cls)
+        else:
+            list(map(_builtin, (name, *aliases)))  # ours of these names are known before theirs
+            find.cache_clear()  # the cell of a notebook may define it again
+        for key in (name, *aliases):
+            holder = _registry.get(_aliases.get(key, key))
+            if holder is not None and holder.__module__ != cls.__module__:
+                raise ValueError(f"the evaluator name '{key}' is already used in {holder.__module__}")
         cls.name = name
         _registry[name] = cls
         _aliases.update(dict.fromkeys(aliases, name))
-        find.cache_clear()  # the cell of a notebook may define it again
         return cls
 
     return register
