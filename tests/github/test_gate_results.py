@@ -8,7 +8,7 @@ from tests.github.emulator import Change
 from tests.github.exchanged_files import NAME
 from tests.github.job_names import ARTIFACT
 
-GATE = {"INPUT_MODE": "gate", "INPUT_RESULTS": "out/junit.xml", "INPUT_DETERMINISTIC": "true"}
+GATE = {"INPUT_MODE": "gate", "INPUT_RESULTS": "out/junit.xml"}
 PUSH = {"before": "0" * 40, "ref": "refs/heads/main", "repository": {"default_branch": "main"}}
 
 
@@ -47,6 +47,12 @@ def test_a_loss_against_the_stored_base_blocks_with_one_comment(job, hub, base):
     assert job(**GATE)[0] == 0
     [body] = hub.bodies()
     assert "No regression shown in 6 cases" in body
+
+
+@pytest.mark.parametrize(("declared", "code"), [("", 1), ("true", 1), ("false", 0)])
+def test_tests_with_one_outcome_each_are_steady_unless_the_workflow_says_otherwise(job, hub, base, declared, code):
+    write_results(job, 1, 5)
+    assert job(**GATE, INPUT_DETERMINISTIC=declared)[0] == code
 
 
 def test_an_approved_loss_passes(job, hub, base, runevals):

@@ -202,4 +202,5 @@ def _gated(request: RunRequest) -> Conclusion:
     """The results that another tool wrote in a step before this one."""
     results = results_of_job(request.raw.inputs, request.settings.cwd)
     request = replace(request, settings=results.settings(request.settings))
-    return pipeline.gate(report_of_tool(results, request.settings), request)
+    report = report_of_tool(results, request.settings)
+    return pipeline.gate(report, request, deterministic=results.deterministic)

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from msgspec import Struct
 
@@ -96,7 +96,7 @@ def results_of_job(inputs: Mapping[str, str], folder: Path) -> ResultsRequest:
         raise InvalidSettings("mode: gate needs `results`, the files that the other tool wrote")
     return ResultsRequest(
         paths=tuple(Path(os.path.relpath(folder / name)) for name in names),
-        deterministic=bool(action_input("deterministic", inputs)),
+        deterministic=cast("bool | None", action_input("deterministic", inputs)),
         parameters_are_attempts=bool(action_input("parameters_are_attempts", inputs)),
     )
 

@@ -198,7 +198,7 @@ INPUTS: tuple[Setting, ...] = (
     Setting("shards", "text", default="shards", help="The folder of the shards' results that mode merge reads."),
     Setting("results", "texts", default=(),
             help="The results of another tool that mode gate compares: files, and folders of them."),
-    Setting("deterministic", "yes_no", default=False,
+    Setting("deterministic", "yes_no",
             help="Mode gate: what ran gives the same result each time, so every newly failing case is a loss."),
     Setting("parameters_are_attempts", "yes_no", default=False,
             help="Mode gate, of JUnit XML: test_x[1] and test_x[2] are two attempts of test_x."),
