@@ -56,9 +56,9 @@ def test_likely_prompt_files_are_offered_in_a_fixed_order(project):
         ("p.md", "Be kind.", "openai", "target.system_prompt_file"),
         ("p.md", "Answer {{prompt}}", "python", "target.prompt_file"),
         ("SKILL.md", "Be kind.", "claude-code", None),
-        ("AGENTS.md", "Be kind.", "claude-code", "depends_on"),
-        ("SKILL.md", "Be kind.", None, "depends_on"),
-        ("p.md", "Be kind.", None, "depends_on"),
+        ("AGENTS.md", "Be kind.", "claude-code", None),
+        ("SKILL.md", "Be kind.", None, None),
+        ("p.md", "Be kind.", None, None),
         ("p.prompt.yml", "messages: []", "openai", "suites"),
     ],
 )
@@ -117,7 +117,9 @@ def test_the_first_prompt_of_a_repository_is_tested_where_nobody_can_be_asked(pr
     code, out, err = runevals("init")
     ended(code, 0, out + err, "✓ evals/evals.json: written")
     assert project.document("evals/evals.json")["items"][0]["notes"].endswith(f"proposed from {name}:6")
-    assert yaml.safe_load((project.path / "runevals.yaml").read_text(encoding="utf-8"))["depends_on"] == [name]
+    settings = (project.path / "runevals.yaml").read_text(encoding="utf-8")
+    assert f'system_prompt_file: "{name}"' in settings
+    assert "depends_on" not in settings  # or --changed-only would pass over all else that a program reads
 
 
 def test_the_cases_of_a_template_run(project, runevals, monkeypatch):

@@ -53,16 +53,15 @@ class PromptFile(Struct, frozen=True):
         return PurePosixPath(self.name).name == SKILL
 
     def key(self, target: Mapping[str, Any]) -> str | None:
-        """The setting that names it; if the target gets no prompt, a change of the file runs all cases.
+        """The setting that names it. None if none must.
 
-        None if no setting must: a coding agent is given the skills that the suites are for, a program may read it.
+        A coding agent is given the skills that the suites are for, a program may read it, and a target that is not
+        known yet may do either.
         """
         if self.is_suite:
             return "suites"
-        if (self.is_skill and target.get("type") in AGENTS) or any(self.readers(target)):
+        if target.get("type") not in _SENDING or any(self.readers(target)):
             return None
-        if target.get("type") not in _SENDING or not self.name:
-            return "depends_on"
         return "target.prompt_file" if VARIABLE.search(self.text) else "target.system_prompt_file"
 
     def readers(self, target: Mapping[str, Any]) -> Iterator[str]:
@@ -78,14 +77,12 @@ class PromptFile(Struct, frozen=True):
         if not self.name:
             return {}
         section = target_words(target or {})
-        key = self.key(section)
-        if key is None:
-            return (
-                {"target": {**section, "tools": ["shell", "read", "write"]}} if section["type"] in AGENTS else {}
-            )
+        key = self.key(section) or ""
+        if self.is_skill and section.get("type") in AGENTS:
+            return {"target": {**section, "tools": ["shell", "read", "write"]}}
         if key.startswith("target."):
             return {"target": {**section, key.removeprefix("target."): self.name}}
-        return {key: [self.name]}
+        return {key: [self.name]} if key else {}
 
 
 def target_beside(settings: Settings, prompt: PromptFile) -> Mapping[str, Any] | None:

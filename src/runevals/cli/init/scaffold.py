@@ -241,7 +241,8 @@ def _written(
         values = {"suites": None if is_skill or len(names) > 1 else names, **values}  # several are found
         is_starter = any(state == workflow.WRITTEN for _, state in program)
         repeats = settings.target is not None and not settings.target.deterministic
-        text = starter.starter_settings(values, repeats=repeats, is_starter=is_starter)
+        name = "" if prompt.is_suite else prompt.name
+        text = starter.starter_settings(values, repeats=repeats, is_starter=is_starter, prompt=name)
         yield _write(cwd / starter.SETTINGS, text)
     elif not is_own:
         yield settings.file_path, workflow.EXISTS

@@ -23,7 +23,6 @@ IGNORED = (".evals/", ".env.local.user")
 _COMMENTS = {
     "repeat": "runs per case at most, to separate chance from change",
     "deterministic": "equal answers every time, so every loss counts; false once it calls a model",
-    "depends_on": "a change of these files runs all cases again",
 }
 
 
@@ -67,8 +66,8 @@ def _suite(description: str, evaluators: Mapping[str, object], items: Sequence[M
     )
 
 
-def starter_settings(values: Mapping[str, Any], *, repeats: bool, is_starter: bool) -> str:
-    """The text of runevals.yaml; a target that is not known yet is a comment.
+def starter_settings(values: Mapping[str, Any], *, repeats: bool, is_starter: bool, prompt: str = "") -> str:
+    """The text of runevals.yaml; a target that is not known yet is a comment, which sends this prompt file.
 
     `is_starter`: the target is the starter program, in which every difference is a change.
     """
@@ -88,7 +87,7 @@ def starter_settings(values: Mapping[str, Any], *, repeats: bool, is_starter: bo
         lines += with_models(starter_text("target.yaml")).splitlines()
         lines += [
             f"#   target: {{type: openai, model: {model('openai')}, system_prompt_file: {json.dumps(name)}}}"
-            for name in values.get("depends_on", ())
+            for name in filter(None, [prompt])
         ]
     return "\n".join(lines) + "\n"
 
