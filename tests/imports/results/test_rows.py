@@ -111,11 +111,35 @@ def test_a_table_that_may_be_cut_short_is_named(tmp_path):
     assert read(tmp_path, "id,score\na,1\nb,0.9\n", name="r.csv").notices == ()
 
 
+@pytest.mark.parametrize(("status", "is_read"), [("failed", True), ("Passed", True), ("shipped", False)])
+def test_a_status_says_how_a_case_ended_if_it_is_one(tmp_path, status, is_read):
+    (tmp_path / "r.jsonl").write_text(f'{{"id": "a", "status": "passed"}}\n{{"id": "b", "status": "{status}"}}\n')
+    if is_read:
+        read_results([tmp_path / "r.jsonl"])
+    else:
+        with pytest.raises(InvalidDocument, match="--columns"):
+            read_results([tmp_path / "r.jsonl"])
+
+
+NOT_READ = "not read, as plain rows beside results of a tool: name the file, or --columns"
+
+
+def test_a_case_in_several_files_is_told_to_be_several_runs(tmp_path):
+    for name in ("one.csv", "two.csv"):
+        (tmp_path / name).write_text("id,score\na,1\n" + ("b,1\n" if name == "one.csv" else ""))
+    [notice] = read_results([tmp_path]).notices
+    assert notice.startswith("1 case in several files: read as further runs of them; a column `suite`")
+
+
 def test_plain_rows_beside_results_of_a_tool_are_read_if_their_columns_are_named(tmp_path):
     (tmp_path / "data.csv").write_text("id,score\na,1\n")
     assert [case.key for case in read_results([tmp_path]).cases] == ["a"]  # as `rerun` writes them
     (tmp_path / "junit.xml").write_text('<testsuite><testcase classname="t" name="b"/></testsuite>')
-    assert [case.key for case in read_results([tmp_path]).cases] == ["t.b"]
+    mixed = read_results([tmp_path])
+    assert [case.key for case in mixed.cases] == ["t.b"]
+    assert [notice.endswith(NOT_READ) for notice in mixed.notices] == [True]
+    both = read_results([tmp_path, tmp_path / "data.csv"])
+    assert ([case.key for case in both.cases], both.notices) == (["t.b", "a"], ())
     assert [case.key for case in read_results([tmp_path], Reading(columns=("id=id",))).cases] == ["a", "t.b"]
 
 

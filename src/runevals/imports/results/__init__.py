@@ -16,7 +16,7 @@ from runevals.imports.results.promptfoo import LINES, PROMPTFOO
 from runevals.imports.results.records import ImportedCase, ImportedRun, joined
 from runevals.imports.results.skill_creator import BENCHMARK, GRADING, is_summary
 from runevals.imports.results.tools import AGENTV, HARBOR, PYDANTIC_EVALS, VALLY, WAZA
-from runevals.lib.text.numbers import phrase, plural
+from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records.errors import InvalidDocument
 from runevals.records.rules import AS_IT_SAYS, Reading
 
@@ -62,11 +62,15 @@ def read_results(paths: Sequence[Path], reading: Reading = AS_IT_SAYS) -> Import
 
     A case that several files have was run several times; a file that is named twice counts once.
     """
-    files = [file for path in paths for file in (_results_in(path, reading) if path.is_dir() else [path])]
+    tables: list[Path] = []
+    files = [file for path in paths for file in (_results_in(path, reading, tables) if path.is_dir() else [path])]
     unique: dict[Path, Path] = {}
     copies = [file for file in files if unique.setdefault(file.resolve(), file) is not file]
     run = together([_read_file(file, reading) for file in unique.values()])
     notices = [f"{file} is named twice, and counts once" for file in dict.fromkeys(copies)]
+    left_out = [str(path) for path in tables if path.resolve() not in unique]
+    rest = f"{short_list(left_out)} not read, as plain rows beside results of a tool: name the file, or --columns"
+    notices += [rest] if left_out else []
     return replace(run, notices=(*run.notices, *notices))
 
 
@@ -123,17 +127,18 @@ def _unknown(file: OpenedResults) -> InvalidDocument:
     )
 
 
-def _results_in(folder: Path, reading: Reading) -> list[Path]:
+def _results_in(folder: Path, reading: Reading, tables: list[Path]) -> list[Path]:
     """The results in a folder; files of other kinds are left out, and so is what another file sums up.
 
     Beside results of a tool, plain rows are only read if `columns` say what they are: many a table has an id and
-    a score.
+    a score. Those that are not are added to `tables`.
 
     agentv and skill-creator write a `grading.json` for each run in a folder below the file of all runs, and a
     `benchmark.json` that may have none of them.
     """
     known = {path: one for path in _files(folder) if (one := _results_format(path, reading)) is not None}
     files = known if reading.columns else {path: one for path, one in known.items() if one is not rows} or known
+    tables += known.keys() - files.keys()
     if not files:
         raise InvalidDocument(f"there are no results in {folder}: none of its files is of {known_formats()} XML")
     sums = {path.parent for path, one in files.items() if one in (AGENTV, BENCHMARK)}
@@ -178,6 +183,9 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
     notices = dict.fromkeys(notice for run in runs for notice in run.notices)
     if shared and all(run.tool == junit.NAME for run in runs):
         notices[f"{plural(len(shared), 'test')} in {_OF_FOLDERS}"] = None
+    repeated = sum(len({(case.suite, case.key) for case in run.cases}) for run in runs) - len(cases)
+    if repeated and {run.tool for run in runs} == {rows.NAME}:
+        notices[f"{plural(repeated, 'case')} in {_OF_FILES}"] = None
     return ImportedRun(
         tool=AND.join(sorted({run.tool for run in runs})),
         path=_folder_of([run.path for run in runs]),
@@ -208,6 +216,7 @@ def _why_stopped(runs: Sequence[ImportedRun], cases: Sequence[ImportedCase]) -> 
     return "; ".join(filter(None, (*(run.stopped for run in runs), lost)))
 
 
+_OF_FILES = "several files: read as further runs of them; a column `suite` tells cases of the same id apart"
 _OF_FOLDERS = "reports in several folders: read as tests of several projects; put the runs of one into one folder"
 
 

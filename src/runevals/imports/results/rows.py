@@ -83,11 +83,13 @@ class Columns(Struct, frozen=True, kw_only=True):
 
 
 def recognises(file: OpenedResults) -> bool:
-    """Rows with an id, and a score or whether it passed, by the usual names."""
+    """Rows with an id, and a score, whether it passed or a status that says so, by the usual names."""
     rows = _rows(file)
     names = _names(rows)
     known = Columns(paths={}, scores={}).within(names)
-    return bool(rows) and "id" in known.paths and bool(known.scores or "passed" in known.paths)
+    states = {str(row[known.paths.get("status", "")].value).lower() for row in rows}
+    says = known.scores or "passed" in known.paths or states <= {*ENDS, *PASSES}
+    return bool(rows) and "id" in known.paths and bool(says)
 
 
 def has_columns(file: OpenedResults, choices: Sequence[str]) -> bool:
