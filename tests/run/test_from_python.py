@@ -105,6 +105,18 @@ def test_checks_have_a_default_and_a_case_may_add_its_own(cases, names):
     assert {name.removesuffix(" reason") for name in row if name.endswith(" reason")} == names
 
 
+def test_repeat_settles_a_dead_case_where_no_base_can_be_run():
+    """Else one run and two fresh ones decide, which are too few, however many `repeat` allows."""
+    cases = [{"question": str(n), "answer": str(n)} for n in range(20)]
+    before = runevals.evaluate(cases, lambda prompt: prompt, checks=["ExactMatch"], repeat=8)
+    same = runevals.evaluate(cases, lambda prompt: prompt, checks=["ExactMatch"], repeat=8, baseline=before)
+    dead = runevals.evaluate(
+        cases, lambda prompt: prompt.replace("7", ""), checks=["ExactMatch"], repeat=8, baseline=before
+    )
+    assert (same.verdict.exit_code, len(same.rows)) == (0, 20)  # nothing looks lost: one round
+    assert (dead.verdict.exit_code, len(dead.rows)) == (1, 160), dead.verdict.headline
+
+
 @pytest.mark.parametrize(
     ("checks", "scores"),
     [

@@ -136,10 +136,15 @@ def is_open(head: RunReport, base: RunReport, rule: RegressionRule) -> bool:
 
 
 def _rounds(runner: Runner, base: RunReport, rule: RegressionRule) -> Sides:
-    """Rounds of the head: more than one only for a question about the whole or a part."""
+    """Rounds of the head: more than one only for a question about the whole or a part.
+
+    If the base cannot be run again, also for one about a case: then they are all that can answer it.
+    """
     sides, done = Sides.of(runner.next_round(), base), 1
     most = 1 if runner.all_rounds else runner.planned
-    while done < most and _needs_more(sides, rule, done):
+    while done < most and (
+        _needs_more(sides, rule, done) or (runner.why_no_rounds and is_open(sides.head, base, rule))
+    ):
         sides, done = Sides.of(runner.next_round(), base), done + 1
     return sides
 
