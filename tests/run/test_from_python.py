@@ -6,7 +6,10 @@ import asyncio
 import html
 import re
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
 
+import numpy
 import pytest
 
 import runevals
@@ -185,6 +188,36 @@ def test_rows_of_a_data_frame_are_cases():
     assert seen == {"Capital of France?": {"land": "FR"}, "Capital of Peru?": {}}
 
 
+def test_values_of_other_libraries_are_what_a_file_would_have():
+    """A column of dates, ids that are numbers of an array, and a check that compares two of those."""
+    rows = [
+        {
+            "id": numpy.int64(7),
+            "question": "a",
+            "answer": "A",
+            "at": datetime(2026, 1, 2, tzinfo=UTC),
+            "cost": Decimal("1.5"),
+        },
+        {"id": numpy.int64(8), "question": "b", "at": None, "cost": None, "vector": numpy.array([1, 2])},
+    ]
+    seen = {}
+
+    def answer(prompt, case):
+        seen[prompt] = case["metadata"]
+        return prompt.upper()
+
+    checks = {"contains": {}, "one": lambda answer: numpy.bool_(answer in "AB")}
+    evaluation = runevals.evaluate(rows, answer, checks=checks)
+    assert [row["case"] for row in evaluation.rows] == ["7", "8"]
+    assert [(row["passed"], row["contains"]) for row in evaluation.rows] == [(True, 1.0), (True, None)]  # skipped
+    assert seen == {"a": {"at": "2026-01-02 00:00:00+00:00", "cost": "1.5"}, "b": {"vector": [1, 2]}}
+
+
+def test_cases_and_mappings_may_stand_in_one_list():
+    rows = runevals.evaluate([runevals.Case("Capital of Peru?", expected="Lima"), CASES[0]], right).rows
+    assert [row["passed"] for row in rows] == [True, True]
+
+
 def test_a_function_that_fails_is_not_measured_and_never_a_pass():
     evaluation = runevals.evaluate(CASES, broken)
     assert (evaluation.passed, evaluation.verdict.exit_code) == (False, 3)
@@ -204,6 +237,13 @@ def test_a_function_that_fails_is_not_measured_and_never_a_pass():
         pytest.param({"columns": {"promt": "question"}}, runevals.InvalidSettings, "'prompt'", id="no such part"),
         pytest.param({"checks": [lambda a, b: True]}, runevals.InvalidSettings, "'a'", id="another parameter"),
         pytest.param({"checks": [contains]}, runevals.InvalidSettings, "already used", id="the name of ours"),
+        pytest.param(
+            {"checks": [short, short]}, runevals.InvalidSettings, "two checks are called", id="a name twice"
+        ),
+        pytest.param({"checks": {"case": short}}, runevals.InvalidSettings, "a column of `rows`", id="a field"),
+        pytest.param(
+            {"cases": [{"prompt": "?", "x": object()}]}, runevals.InvalidSettings, "'x': object", id="an object"
+        ),
         pytest.param({"checks": [7]}, runevals.InvalidSettings, "a function", id="neither name nor function"),
         pytest.param({"cases": [{"prompt": "?", "id": {1}}]}, runevals.InvalidSettings, "JSON", id="a set"),
         pytest.param({"cases": "qa.csv"}, runevals.InvalidSettings, "csv.DictReader", id="a file name"),

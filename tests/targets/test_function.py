@@ -57,6 +57,10 @@ def answers(function, most=1):
         pytest.param(
             lambda p, messages=None, model="m": f"{p} {len(messages)} {model}", "Why? 1 m", id="named so"
         ),
+        pytest.param(lambda p, case: f"{p} {case['key']}", "Why? c", id="the case alone"),
+        pytest.param(
+            lambda p, case, messages: f"{p} {case['key']} {len(messages)}", "Why? c 1", id="in another order"
+        ),
         pytest.param(
             wraps(slow)(lambda p, model="large": f"{p} {model}"), "Why? large", id="a decorated one's own"
         ),

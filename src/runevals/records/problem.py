@@ -74,6 +74,7 @@ RULES = {
     "unknown-evaluator": "A name that no evaluator has.",
     "evaluator-options": "An evaluator has options that it cannot work with.",
     "evaluator-unusable": "An evaluator's code, pattern or schema does not run.",
+    "no-expected": "A check compares with an expected text, and the case has none.",
     "meaning": "The content of the file is not consistent.",
 }
 

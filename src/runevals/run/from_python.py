@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import inspect
 import json
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -35,6 +34,7 @@ from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.dialects.columns import columns_of, fill, opening_of
 from runevals.suites.dialects.rows import KEYS
+from runevals.suites.dialects.variables import for_json
 from runevals.suites.fingerprint import case_fingerprints
 from runevals.suites.load import LoadedSuites
 from runevals.targets.function import FunctionTarget, name_of
@@ -49,6 +49,10 @@ _OF_SUBJECT: Mapping[str, Callable[[Subject], Any]] = {  # what a check may ask 
     "expected": lambda subject: subject.expected,
     "metadata": lambda subject: dict(subject.metadata),
 }
+_FIELDS = frozenset({
+    "case", "category", "attempt", "prompt", "expected", "answer", "passed", "score", "error", "latency_s",
+    "cost_usd",
+})  # fmt: skip
 _PARTS = ("prompt", "expected", "id", "category")
 _OWN = "functions"  # the module of checks that are functions: one that is defined again replaces the former
 _PAGE_HEIGHT = 640  # pixels in a notebook
@@ -168,15 +172,18 @@ def _suite(
     settings: Settings,
 ) -> Suite:
     """The cases as an eval document. Raises InvalidSuite, or InvalidSettings."""
-    written = [asdict(case) if isinstance(case, Case) else case for case in cases]
-    if wrong := [row for row in written if not isinstance(row, Mapping)]:
+    given = [*cases]
+    if wrong := [case for case in given if not isinstance(case, Case | Mapping)]:
         raise InvalidSettings(
             f"each case must be a Case or a mapping, not {type(wrong[0]).__name__}; of a file they are "
             "list(csv.DictReader(file)) or json.load(file), of a data frame frame.to_dict('records')"
         )
-    rows = [{name: value for name, value in row.items() if not _is_absent(value)} for row in written]
+    rows = [_plain(asdict(case) if isinstance(case, Case) else case) for case in given]
     _require_columns(rows, columns)
-    theirs = fill(rows, LoadOptions(columns=columns)).values()
+    theirs: set[str] = set()
+    for kind in (Case, Mapping):  # a `Case` says which is the prompt
+        alike = [row for row, case in zip(rows, given, strict=True) if isinstance(case, kind)]
+        theirs.update(fill(alike, LoadOptions(columns=columns)).values())
     if rows and not any("input" in row for row in rows):
         which = f"the columns are {', '.join(map(str, columns_of(rows)))}"
         raise InvalidSettings(f"no case has a prompt; {which}: say it by columns={{'prompt': …, 'expected': …}}")
@@ -188,17 +195,25 @@ def _suite(
     try:
         text = json.dumps(document)
     except (TypeError, ValueError) as error:
-        raise InvalidSettings(f"cases and checks must be what JSON can hold: {error}") from None
+        raise InvalidSettings(f"checks must be what JSON can hold: {error}") from None
     options = LoadOptions(definitions=settings.load.definitions, root=settings.repository)
     suite = eval_document.load(read_json(text, "cases"), options)
-    if suite.errors:
-        raise InvalidSuite(suite.errors)
-    return replace(suite, cases=[_with_columns(*pair, theirs) for pair in zip(suite.cases, rows, strict=True)])
+    if errors := [error for error in suite.errors if error.rule != "no-expected"]:  # such checks are skipped
+        raise InvalidSuite(errors)
+    return replace(
+        suite, problems=(), cases=[_with_columns(*pair, theirs) for pair in zip(suite.cases, rows, strict=True)]
+    )
 
 
-def _is_absent(value: object) -> bool:
-    """Whether a cell is empty, as data frames write it: NaN."""
-    return isinstance(value, float) and math.isnan(value)
+def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as a file would have it; NaN is an empty cell. Raises InvalidSettings."""
+    cells = {"checks": row.get("checks")}
+    for name in row.keys() - cells.keys():
+        try:
+            cells[str(name)] = json.loads(json.dumps(row[name], default=for_json), parse_constant=lambda _: None)
+        except (TypeError, ValueError) as error:
+            raise InvalidSettings(f"cases must be what JSON can hold: {name!r}: {error}") from None
+    return cells
 
 
 def _require_columns(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
@@ -242,11 +257,14 @@ def _evaluators(checks: Checks | None, rows: Sequence[Mapping[str, Any]], settin
 
 
 def _by_name(checks: Checks) -> Mapping[str, Any]:
-    """The options of each check by its name, which is that of the catalogue."""
+    """The options of each check by its name, which is that of the catalogue. Raises InvalidSettings."""
     if isinstance(checks, Mapping):
         return {_known(name, one): one if isinstance(one, Mapping) else {} for name, one in checks.items()}
     several = [checks] if isinstance(checks, str) or callable(checks) else checks
-    return {_known(getattr(one, "__name__", one), one): {} for one in several}
+    names = [_known(getattr(one, "__name__", one), one) for one in several]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InvalidSettings(f"two checks are called {twice[0]!r}: checks={{'NAME': FUNCTION, …}} names them")
+    return {name: {} for name in names}
 
 
 def _known(name: Any, check: Any) -> str:
@@ -255,7 +273,9 @@ def _known(name: Any, check: Any) -> str:
         return check.name
     if callable(check):
         _register(name, check)
-    elif not isinstance(check, str | Mapping):
+    if name in _FIELDS:
+        raise InvalidSettings(f"a check cannot be called {name!r}, as a column of `rows` is")
+    if not isinstance(check, str | Mapping) and not callable(check):
         which = "a name, a function, or a class with @evaluator above it"
         raise InvalidSettings(f"each check must be {which}, not {type(check).__name__}")
     return str(name)
@@ -279,6 +299,7 @@ def _register(name: str, function: Callable[..., Any]) -> None:
         def check(self, subject: Subject) -> Verdict:
             values = {name: _OF_SUBJECT[name](subject) for name in names}
             value = function(**values) if names else function(subject.response.text)
+            value = value.tolist() if hasattr(value, "tolist") else value  # of numpy
             answer = grade(dict(value) if isinstance(value, Mapping) else {"passed": value})
             if isinstance(answer, str):
                 raise TypeError(answer)

@@ -83,11 +83,14 @@ def _load(reference: str) -> Callable[..., Any]:
 
 
 def call_with(function: Callable[..., Any], request: dict[str, Any], *more: Callable[..., Any]) -> Any:
-    """Calls the function with as many of ARGUMENTS as it accepts; those with a default must have these names."""
+    """Calls the function with the prompt, and as many more of ARGUMENTS as it accepts, by their names or in order.
+
+    Parameters with a default must have these names.
+    """
     arguments = (request["prompt"], request["messages"], request["case"], *more)
     if type(function) is FunctionType and not function.__code__.co_flags & VARIABLE:
         names = [*function.__code__.co_varnames[: function.__code__.co_argcount]]
-        return function(*arguments[: _number_of(names, len(names) - len(function.__defaults__ or ()))])
+        return function(*_chosen(arguments, names, len(names) - len(function.__defaults__ or ())))
     import inspect  # it takes longer still
 
     try:
@@ -98,15 +101,21 @@ def call_with(function: Callable[..., Any], request: dict[str, Any], *more: Call
         return function(*arguments)
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = sum(p.default is p.empty for p in positional)
-    return function(*arguments[: _number_of([p.name for p in positional], required)])
+    return function(*_chosen(arguments, [p.name for p in positional], required))
 
 
-def _number_of(names: Sequence[str], required: int) -> int:
-    """How many of ARGUMENTS a function with these parameters is given: always the first."""
-    number = max(required, 1)
-    while number < len(names) and names[number : number + 1] == ARGUMENTS[number : number + 1]:
-        number += 1
-    return min(number, len(names))
+def _chosen(arguments: Sequence[Any], names: Sequence[str], required: int) -> list[Any]:
+    """What a function with these parameters is given: always the prompt first."""
+    known = dict(zip(ARGUMENTS[1:], arguments[1:]))  # noqa: B905 - without mocks there is no `call_tool`
+    chosen = [*arguments[: min(1, len(names))]]
+    for place, name in enumerate(names[1:], start=1):
+        if name in known:
+            chosen.append(known[name])
+        elif place < required:
+            chosen += arguments[place : place + 1]
+        else:
+            break
+    return chosen
 
 
 @lru_cache(maxsize=1)

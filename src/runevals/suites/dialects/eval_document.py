@@ -392,7 +392,7 @@ class _Loader:
         if expected is None:
             if needing := [name for name, spec in checks.items() if needs_expected(spec)]:
                 message = f"expected_response is missing, but {', '.join(needing)} compares with it"
-                self._error(json_path, message)
+                self._error(json_path, message, "no-expected")
         else:
             expected_at = self._in_file((*json_path, "expected_response"))
             self.problems += expected_problems(self.source, expected_at, expected, specs)
@@ -428,8 +428,8 @@ class _Loader:
         problem = self.source.problem(self._in_file(json_path), message, key=key)
         return replace(problem, level=level)
 
-    def _error(self, json_path: JsonPath, message: str) -> None:
-        self.problems.append(self._problem(json_path, message, "error"))
+    def _error(self, json_path: JsonPath, message: str, rule: str = "meaning") -> None:
+        self.problems.append(replace(self._problem(json_path, message, "error"), rule=rule))
 
 
 def _citations(value: object) -> tuple[Citation, ...] | None:

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from runevals.lib.parsing.source import MAX_BYTES, read_text, unreadable
+from runevals.suites.dialects.variables import for_json
 
 SUFFIX = ".parquet"
 _MAGIC = b"PAR1"
@@ -29,16 +30,11 @@ def text_of(path: Path, display_path: str) -> str:
     try:
         with ParquetFile(path) as table:
             for batch in table.iter_batches(batch_size=_ROWS):
-                lines += (json.dumps(row, default=_in_words) for row in batch.to_pylist())
+                lines += (json.dumps(row, default=for_json) for row in batch.to_pylist())
                 size += sum(map(len, lines[-batch.num_rows :]))
                 if size > MAX_BYTES:
                     message = f"has more than {MAX_BYTES // 1024**2} MiB of text, the most we read"
                     raise unreadable(display_path, message)
-    except (ArrowException, OSError, ValueError) as error:
+    except (ArrowException, OSError, TypeError, ValueError) as error:
         raise unreadable(display_path, f"cannot be read as Parquet: {error}") from None
     return "\n".join(lines)
-
-
-def _in_words(value: object) -> str:
-    """A value that JSON has no form for, such as a date or an image."""
-    return f"{len(value)} bytes" if isinstance(value, bytes) else str(value)
