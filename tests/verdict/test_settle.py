@@ -274,8 +274,8 @@ def test_errors_of_a_side_never_make_it_fine(letters, side, deterministic):
 
 @pytest.mark.parametrize(
     ("old", "new", "most", "least"),
-    [(0.8, 0.8, 3, 0), (0.2, 0.2, 200, 180), (0.2, 1.0, 0, 0)],
-    ids=["unchanged", "worse", "expectations edited to what comes now"],
+    [(0.8, 0.8, 3, 0), (0.2, 0.2, 200, 180), (0.4, 0.4, 200, 100), (0.2, 1.0, 0, 0), (0.8, 0.2, 0, 0)],
+    ids=["unchanged", "worse", "somewhat worse", "expectations edited to what comes now", "made stricter"],
 )
 def test_a_loss_of_cases_that_were_all_edited_is_seen_in_their_old_form(old, new, most, least):
     rng, worse = random.Random(4), 0

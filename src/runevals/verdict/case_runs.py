@@ -131,13 +131,16 @@ class CaseRuns(Struct):
         return entrants
 
     def _old_forms(self, edited: Sequence[Pair]) -> dict[Key, _Runs]:
-        """The edited cases with one run of the head in the base's form, in place of its runs of the new one."""
-        attempts = self._fresh("old form", edited) if edited and not self.runner.why_no_base else {}
+        """The edited cases with runs of the head in the base's form, as many as of the new one, in place of it."""
+        attempts: dict[Key, list[AttemptReport]] = {}
+        for _ in range(max((len(pair.head.attempts) for pair in edited), default=0)):
+            for key, attempt in ({} if self.runner.why_no_base else self._fresh("old form", edited)).items():
+                attempts.setdefault(key, []).append(attempt)
         by_key = {pair.key: pair for pair in edited}
         forms = {}
-        for key, attempt in attempts.items():
+        for key, of_form in attempts.items():
             new = by_key[key]
-            head = replace(over_attempts(new.base, [attempt]), suite=new.head.suite, key=new.head.key)
+            head = replace(over_attempts(new.base, of_form), suite=new.head.suite, key=new.head.key)
             forms[key] = _Runs(Pair.of(new.base, head), new_form=new)
         why = len(forms) < len(edited) and (self.runner.why_no_base or self.runner.trouble)
         self.no_old_form = phrase(why, "the old form could not be run: {}")

@@ -153,7 +153,8 @@ def _needs_more(sides: Sides, rule: RegressionRule, done: int) -> bool:
     """Whether something looks lost after so many rounds, and another one may be made."""
     if sides.head.run.stopped is not None or sides.deterministic:
         return False
-    return parts_of(sides.due, rule).smallest_p <= _screen(done)
+    edited = [pair for pair in sides.edited if pair.before.runs]
+    return parts_of([*sides.due, *edited], rule).smallest_p <= _screen(done)
 
 
 def _screen(rounds: int) -> float:
@@ -252,12 +253,22 @@ class _Open(Struct):
         return self.sides.head, comparison
 
     def _lost_forms(self, edited: Sequence[Pair], old_forms: Mapping[Key, Pair]) -> Sequence[Finding]:
-        """What is lost in the base's form and not fine in its new one: no rounds are made of edited cases."""
-        fine = {pair.key for pair in edited if self.rule.accepts_edits and pair.head.status is Outcome.PASSED}
-        forms = [pair for key, pair in old_forms.items() if key not in fine or pair.critical]
+        """What is lost in the base's form and not fine in its new one: no rounds are made of edited cases.
+
+        An edit explains what one of its forms shows. What both show, each by itself, is lost: a column that
+        nothing reads edits all cases, and chance lets some pass in each form.
+        """
         alpha = self.rule.alpha * (1.0 if self.base_is_fresh else STORED_LEVEL)
-        tested = parts_of([*self.sides.due, *forms], self.rule, alpha=alpha).findings if forms else ()
-        return [each for each in tested if each.state is State.WORSE]
+
+        def worse(forms: Sequence[Pair]) -> dict[Place, Finding]:
+            tested = parts_of([*self.sides.due, *forms], self.rule, alpha=alpha).findings if forms else ()
+            return {(each.family, each.name): each for each in tested if each.state is State.WORSE}
+
+        new_forms = [pair for pair in edited if pair.key in old_forms]
+        fine = {pair.key for pair in new_forms if self.rule.accepts_edits and pair.head.status is Outcome.PASSED}
+        left = worse([pair for key, pair in old_forms.items() if key not in fine or pair.critical])
+        old, new = worse([*old_forms.values()]), worse(new_forms)
+        return [*{**{place: old[place] for place in old.keys() & new.keys()}, **left}.values()]
 
     def _renew_base(self) -> None:
         """A base that is old, or that another model answered, is measured again before anything is said."""
