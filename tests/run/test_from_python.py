@@ -213,6 +213,26 @@ def test_values_of_other_libraries_are_what_a_file_would_have():
     assert seen == {"a": {"at": "2026-01-02 00:00:00+00:00", "cost": "1.5"}, "b": {"vector": [1, 2]}}
 
 
+def test_a_column_that_nothing_reads_edits_no_case():
+    """It would hide a loss, as would a number that another library writes as 1.0."""
+
+    def wrong(prompt):
+        return "Rome"
+
+    def reads(prompt, case):
+        return right(prompt)
+
+    before = runevals.evaluate([{**row, "priority": 1} for row in CASES], right, checks=["ExactMatch"])
+    for column in ({"priority": 1.0}, {"owner": "ana"}):
+        cases = [{**row, **column} for row in CASES]
+        same = runevals.evaluate(cases, right, checks=["ExactMatch"], baseline=before)
+        assert (same.verdict.headline, same.verdict.exit_code) == ("No regression shown in 2 cases", 0)
+        lost = runevals.evaluate(cases, wrong, checks=["ExactMatch"], baseline=before, deterministic=True)
+        assert lost.verdict.exit_code != 0
+        edited = runevals.evaluate(cases, reads, checks=["ExactMatch"], baseline=before)
+        assert "edited" in edited.verdict.headline
+
+
 def test_cases_and_mappings_may_stand_in_one_list():
     rows = runevals.evaluate([runevals.Case("Capital of Peru?", expected="Lima"), CASES[0]], right).rows
     assert [row["passed"] for row in rows] == [True, True]

@@ -6,9 +6,9 @@ import html
 import inspect
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from inspect import Parameter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 from typing import Any
 
 from msgspec import Struct
@@ -151,7 +151,7 @@ def evaluate(  # noqa: PLR0913 - what an evaluation consists of
         settings = replace(settings, target=replace(settings.target, deterministic=deterministic))
         request = RunRequest(
             settings=settings,
-            suites=LoadedSuites(suites=(_suite(cases, checks, columns or {}, settings),)),
+            suites=LoadedSuites(suites=(_suite(cases, checks, columns or {}, settings, answer),)),
             target=lambda: Repeated(FunctionTarget(answer, deterministic=deterministic), Throttle()),
             tell=lambda _: None,
         )
@@ -170,6 +170,7 @@ def _suite(
     checks: Checks | None,
     columns: Mapping[str, str],
     settings: Settings,
+    answer: Callable[..., Any],
 ) -> Suite:
     """The cases as an eval document. Raises InvalidSuite, or InvalidSettings."""
     given = [*cases]
@@ -200,9 +201,28 @@ def _suite(
     suite = eval_document.load(read_json(text, "cases"), options)
     if errors := [error for error in suite.errors if error.rule != "no-expected"]:  # such checks are skipped
         raise InvalidSuite(errors)
-    return replace(
-        suite, problems=(), cases=[_with_columns(*pair, theirs) for pair in zip(suite.cases, rows, strict=True)]
+    own = checks.values() if isinstance(checks, Mapping) else _several(checks or ())
+    reads = any(map(_reads_columns, filter(callable, (answer, *own))))
+    ignored = LABELS if reads else {*columns_of(rows)} - {"messages"}
+    pairs = zip(suite.cases, rows, strict=True)
+    return replace(suite, problems=(), cases=[_with_columns(*pair, theirs, ignored) for pair in pairs])
+
+
+def _reads_columns(function: Callable[..., Any]) -> bool:
+    """Whether it may be given what a row has beside its prompt and expected text."""
+    parameters = _parameters(function)
+    kinds = {one.kind for one in parameters.values()}
+    names = {"case", "metadata"} & parameters.keys()
+    return (
+        bool(names) or len(parameters) >= len(("prompt", "messages", "case")) or Parameter.VAR_POSITIONAL in kinds
     )
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
+    try:
+        return inspect.signature(function).parameters
+    except ValueError:  # of some that are built in
+        return {}
 
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -234,8 +254,10 @@ def _item(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _with_columns(case: RunCase, row: Mapping[str, Any], theirs: Collection[str]) -> RunCase:
-    """The case with the other columns of its row, as those of a file have them."""
+def _with_columns(
+    case: RunCase, row: Mapping[str, Any], theirs: Collection[str], ignored: Collection[str]
+) -> RunCase:
+    """The case with the other columns of its row, as those of a file have them; of some no change counts."""
     names = [name for name in row if name not in {*KEYS, "checks", "prompt", *theirs} and row[name] is not None]
     others = {name: row[name] for name in names}
     opening = tuple(Message(role=one["role"], content=one["content"]) for one in opening_of(row))
@@ -244,7 +266,7 @@ def _with_columns(case: RunCase, row: Mapping[str, Any], theirs: Collection[str]
         metadata=others,
         opening=opening,
         critical=bool(row.get("critical", False)),
-        **case_fingerprints(case.turns, others, LABELS),
+        **case_fingerprints(case.turns, others, ignored),
     )
 
 
@@ -260,11 +282,15 @@ def _by_name(checks: Checks) -> Mapping[str, Any]:
     """The options of each check by its name, which is that of the catalogue. Raises InvalidSettings."""
     if isinstance(checks, Mapping):
         return {_known(name, one): one if isinstance(one, Mapping) else {} for name, one in checks.items()}
-    several = [checks] if isinstance(checks, str) or callable(checks) else checks
-    names = [_known(getattr(one, "__name__", one), one) for one in several]
+    names = [_known(getattr(one, "__name__", one), one) for one in _several(checks)]
     if twice := [name for name in names if names.count(name) > 1]:
         raise InvalidSettings(f"two checks are called {twice[0]!r}: checks={{'NAME': FUNCTION, …}} names them")
     return {name: {} for name in names}
+
+
+def _several(checks: Any) -> Sequence[Any]:
+    """Checks that are not named, of which there may be one alone."""
+    return [checks] if isinstance(checks, str) or callable(checks) else checks
 
 
 def _known(name: Any, check: Any) -> str:
@@ -282,10 +308,7 @@ def _known(name: Any, check: Any) -> str:
 
 
 def _register(name: str, function: Callable[..., Any]) -> None:
-    try:
-        parameters = inspect.signature(function).parameters
-    except ValueError:  # of some that are built in
-        parameters = MappingProxyType({})
+    parameters = _parameters(function)
     required = [name for name, one in parameters.items() if one.default is one.empty]
     unknown = [name for name in required if name not in _OF_SUBJECT]
     if unknown and len(required) > 1:
