@@ -318,6 +318,21 @@ def test_a_file_that_is_named_has_the_columns_of_its_pattern_in_the_settings(pro
     assert (code, "1 of 1 case passes" in out) == (0, True), err
 
 
+def test_a_column_that_nothing_reads_edits_no_case(repository, runevals):
+    """Nor does one that the settings name as id, so that a case with another id is renamed."""
+    columns = {"id": "nr", "prompt": "task", "expected": "gold", "response": "pred"}
+    entry = {"path": "a.csv", "columns": columns, "evaluators": ["preset-contains"]}
+    rows = [f"{n},Capital {n}?,Paris,It is Paris.,low" for n in range(5)]
+    on_main(repository, "runevals.yaml", json.dumps({"suites": [entry]}))
+    on_main(repository, "a.csv", "\n".join(["nr,task,gold,pred,priority", *rows]))
+    words = ("run", "--evaluate-only", "a.csv", "--base", "main", "-o", "out.json")
+    rows = [f"9{n},Capital {n}?,Paris,It is Paris.,high" for n in range(5)]
+    repository.write("a.csv", "\n".join(["nr,task,gold,pred,priority", *rows]))
+    code, out, err = runevals(*words)
+    ended(code, 0, out + err, "No regression shown in 5 cases")
+    assert [change["change"] for change in repository.document()["comparison"]["changes"]] == ["renamed"] * 5
+
+
 def test_every_format_without_answers_says_so(project, runevals):
     project.write(
         "evals/evals.json", {"skill_name": "n", "evals": [{"id": 1, "prompt": "Write", "assertions": ["A"]}]}

@@ -18,6 +18,7 @@ class Traits(Struct, frozen=True, kw_only=True):
     is_paid: bool = False  # a call costs money
     is_program: bool = False  # of the user, and may be in Python
     bounds_itself: bool = False  # it keeps to its number of calls at once
+    sends_only_prompts: bool = False  # nothing else of a case reaches what answers
     stays_here: bool = False  # no node of a cluster can run it
     brings_skills: bool = False  # which are called in the sandbox
     needs_files: bool = False  # of the repository, on each node of a cluster

@@ -508,6 +508,7 @@ def _options(entry: SuiteEntry | None, request: LoadRequest) -> LoadOptions:
         evaluators=names,
         variables=tuple(name for template in filter(None, templates) for name in variables_of(template)),
         columns={} if entry is None else entry.columns,
+        only_prompts=request.evaluate_only or request.traits.sends_only_prompts,
         evaluate_only=request.evaluate_only,
         definitions=request.definitions,
         root=request.repository,

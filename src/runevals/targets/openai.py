@@ -222,7 +222,13 @@ class ModelTargetSettings(TargetSettings, frozen=True, kw_only=True):
 
     servers: tuple[Server, ...] = ()  # MCP servers under test, which it calls
 
-    traits = Traits(reports_skills=False, answers_tool_calls=True, is_paid=True, bounds_itself=True)
+    traits = Traits(
+        reports_skills=False,
+        answers_tool_calls=True,
+        is_paid=True,
+        bounds_itself=True,
+        sends_only_prompts=True,
+    )
     form = "MODEL"
     refuses = dict.fromkeys(("trace",), NOT_STARTED)
     reaches = rules("base_url", "url", "headers", "api_key_env", "auth", "type", of=keys_of_model, mcp=_servers)

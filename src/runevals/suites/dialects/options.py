@@ -20,6 +20,7 @@ class LoadOptions(Struct, frozen=True, kw_only=True):
     evaluators: tuple[str, ...] = ()
     definitions: Mapping[str, EvaluatorSpec] = {}
     variables: tuple[str, ...] = ()
+    only_prompts: bool = False  # the target is sent prompts, and nothing else of a case
     columns: Mapping[str, str] = field(default_factory=dict)  # of rows, by what they are
     evaluate_only: bool = False
     root: Path = field(default_factory=Path.cwd)  # the repository; no path of a suite may lead out of it

@@ -56,6 +56,7 @@ from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 NAME = "rows"
 MOST_COLUMNS = 1000
 KEYS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
+_READ = ("messages", "history", "chat_history", "mocks", "mocksStrict")  # which every target is sent
 _LISTS = ("rows", "data")
 _OF_FOUNDRY = "builtin."  # before the names of Microsoft's evaluators
 
@@ -206,7 +207,10 @@ def load(source: Source, options: LoadOptions) -> Suite:
         every = objects_in(document[key])
         specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
         problems += _evaluator_problems(source, specs, names, every, options)
-        cases = [_case(source, (*root, index), row, specs, scored=options.evaluate_only) for index, row in rows]
+        reads_all = not options.only_prompts or bool(options.definitions.keys() & {*names})
+        unread = {*options.columns.values(), *(() if reads_all else columns)} - {*options.variables, *_READ}
+        scored = options.evaluate_only
+        cases = [_case(source, (*root, index), row, specs, unread, scored=scored) for index, row in rows]
         if any("expected" in row for _, row in rows):  # if all lack it, that is an error by itself
             problems += without_expected(source, root, cases, rows, "row")
         for index, row in rows:
@@ -251,8 +255,15 @@ def _evaluator_problems(
 
 
 def _case(
-    source: Source, json_path: JsonPath, row: dict[str, Any], specs: tuple[EvaluatorSpec, ...], *, scored: bool
+    source: Source,
+    json_path: JsonPath,
+    row: dict[str, Any],
+    specs: tuple[EvaluatorSpec, ...],
+    unread: Collection[str],
+    *,
+    scored: bool,
 ) -> Case:
+    """A row as a case; an `unread` column is no part of its content."""
     location = source.place(json_path)
     answer = row.pop(RESPONSE, None) if scored else None  # it is no part of the case
     recorded = Response(text=answer) if isinstance(answer, str) else None
@@ -272,7 +283,7 @@ def _case(
         critical=bool(row.get("critical", False)),
         metadata=metadata,
         variables=metadata,
-        **case_fingerprints([turn], metadata, LABELS),
+        **case_fingerprints([turn], metadata, (*LABELS, *unread)),
     )
 
 
