@@ -17,8 +17,7 @@ from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say, terminal_text
 from runevals.records.errors import INTERRUPTED, PASSED
 from runevals.run.ablate.search import ablated, described
-from runevals.run.load import plan_of, suites_of
-from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.load import plan_of, require_usable_plugins, suites_of
 from runevals.run.request import RunRequest
 from runevals.run.strength.suite import headline, measured
 from runevals.run.world.budget import Budget, Stop

@@ -14,15 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.cli.terminal import warn_runner
-from runevals.github.annotations import annotation_commands, problem_mark, warning_command
+from runevals.github.annotations import annotation_commands, marks, problem_mark, warning_command
 from runevals.github.api import GitHubRefused
 from runevals.github.comments import slug
-from runevals.github.failed_cases import marks
 from runevals.github.job import project_file
-from runevals.github.job_tokens import mask_commands
 from runevals.github.post_comment import posting, posting_several
 from runevals.github.schedule_issue import put_issue
-from runevals.github.this_job import action_input
+from runevals.github.this_job import action_input, mask_commands
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import notice, say
 from runevals.lib.text.secrets import redacted, redactor

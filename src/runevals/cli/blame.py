@@ -34,8 +34,7 @@ from runevals.repository.git import common_ancestor, merge_base
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.blame.coverage import after_coverage, coverage_plan, covered
 from runevals.run.blame.search import blamed, lost_cases, lower_scores
-from runevals.run.load import suites_of
-from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.load import require_usable_plugins, suites_of
 from runevals.run.request import RunRequest
 from runevals.run.trust import require_trusted
 from runevals.run.world.budget import Budget, Stop

@@ -13,7 +13,7 @@ import click
 from runevals.cli import finish
 from runevals.cli.options import or_kept, resolved_settings, results_option, settings_options
 from runevals.lib.text.numbers import plural
-from runevals.run.load import accepted_file, load_request, plan_of
+from runevals.run.load import accepted_file, load_request, plan_of, require_usable_plugins
 from runevals.suites import accepted
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ def command(
     """
     from runevals.lib.terminal import say
     from runevals.records.errors import USAGE_ERROR, InvalidSettings, InvalidSuite
-    from runevals.run.preflight_plugins import require_usable_plugins
     from runevals.suites.load import LoadedSuites
     from runevals.suites.problem_formats import ValidationResult, as_problem
 
