@@ -123,7 +123,7 @@ def _problems_of_lists(settings: Settings, read: LoadedSuites) -> Iterator[FileP
         if settings.load.quarantine.is_file():
             from runevals.run.quarantine import quarantine_of
 
-            yield from quarantine_of(settings, read).problems
+            yield from quarantine_of(settings, read.cases).problems
     except InvalidSuite as error:
         yield from error.problems
     path = accepted_file(settings)
