@@ -143,11 +143,6 @@ def api_of(environment: Mapping[str, str], token: str) -> Api | None:
     return Api(environment.get("GITHUB_API_URL") or PUBLIC_API, token)
 
 
-def token_name(environment: Mapping[str, str]) -> str | None:
-    """The variable that holds the job's token, None if it was not passed on."""
-    return next((name for name in ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN") if environment.get(name)), None)
-
-
 def read_only(environment: Mapping[str, str]) -> str | None:
     """Why this job may have a token that cannot write and no secrets of Actions; None if nothing says so."""
     if environment.get("GITHUB_EVENT_NAME") != "pull_request":
