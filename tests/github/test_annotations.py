@@ -7,8 +7,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from runevals.github.annotations import Mark, annotation_commands, warning_command
-from runevals.github.failed_cases import marks
+from runevals.github.annotations import Mark, annotation_commands, marks, warning_command
 from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions, thousand_cases
 from tests.reports.hostile import TEXTS
 from tests.sample_reports import case, report

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from runevals.github.file_commands import MAX_SUMMARY_BYTES, NAMES, FileCommands
-from runevals.github.job_tokens import mask_commands
+from runevals.github.this_job import mask_commands
 from tests.github.exchanged_files import read_as_the_runner_does
 from tests.reports.hostile import TEXTS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.github.job_tokens import without_tokens
+from runevals.github.this_job import without_tokens
 from runevals.lib.text.secrets import redactor
 
 OTHERS = {"OPENAI_API_KEY": "sk-of-the-target", "GITHUB_REPOSITORY": "o/r", "INPUT_TARGET": "openai"}

@@ -6,7 +6,7 @@ import pytest
 
 from runevals.programs.processes import IN_CONTAINER
 from runevals.records.errors import InvalidSettings
-from runevals.run.preflight_container import require_reachable
+from runevals.run.preflight import require_reachable
 from runevals.settings.resolve import RawSettings, resolve
 from tests.json_server import json_server
 

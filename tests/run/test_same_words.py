@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.records import Outcome
-from runevals.run.same_words import NOTICE, RepeatedAnswers
+from runevals.run.measurement import SAME_WORDS, RepeatedAnswers
 from tests.sample_reports import attempt
 
 
@@ -22,9 +22,9 @@ def seen(*cases):
 @pytest.mark.parametrize(
     ("cases", "notices"),
     [
-        pytest.param([("a", "a")] * 5, (NOTICE,), id="all alike"),
-        pytest.param([("a", "a", "a"), ("b", "b"), ("a",)] * 3, (NOTICE,), id="as far as they were repeated"),
-        pytest.param([("a", None, "a")] * 5, (NOTICE,), id="what errored says nothing"),
+        pytest.param([("a", "a")] * 5, (SAME_WORDS,), id="all alike"),
+        pytest.param([("a", "a", "a"), ("b", "b"), ("a",)] * 3, (SAME_WORDS,), id="as far as they were repeated"),
+        pytest.param([("a", None, "a")] * 5, (SAME_WORDS,), id="what errored says nothing"),
         pytest.param([("a", "a")] * 9 + [("a", "b")], (), id="one differs"),
         pytest.param([("a", "a")] * 4, (), id="too few"),
         pytest.param([("a", "a")] * 6 + [("b",)] * 24, (), id="most were answered once"),

@@ -17,11 +17,9 @@ from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say, terminal_text
 from runevals.records.errors import INTERRUPTED, PASSED
 from runevals.run.ablate.search import ablated, described
-from runevals.run.load import plan_of, suites_of
-from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.load import plan_of, require_usable_plugins
 from runevals.run.request import RunRequest
 from runevals.run.strength.suite import headline, measured
-from runevals.run.world.budget import Budget, Stop
 from runevals.run.world.build import may_be_reduced
 from runevals.sandbox import Sandbox
 from runevals.settings.resolve import resolve
@@ -59,13 +57,7 @@ def command(
     require_local(words, "ablate")
     settings = resolve(words)
     require_usable_plugins()
-    request = RunRequest(
-        settings=settings,
-        suites=suites_of(settings),
-        raw=words,
-        budget=Budget(settings.measure.limits, Stop()),
-        progress=partial(progress, detail="none" if quiet else "counts"),
-    )
+    request = RunRequest.limited(settings, words, partial(progress, detail="none" if quiet else "counts"))
     report = ablated(request, files)
     with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
         strength = measured(plan_of(request.suites, settings), settings, sandbox, (), programs=False)

@@ -19,15 +19,13 @@ from runevals.cli.comment import comment_on
 from runevals.cli.plan import as_json, describe
 from runevals.github.file_commands import FileCommands
 from runevals.github.job import on_github
-from runevals.github.job_tokens import without_tokens
 from runevals.github.stored_baseline import stored_base
-from runevals.github.this_job import action_input, job_here, with_own_identity
+from runevals.github.this_job import action_input, job_here, with_own_identity, without_tokens
 from runevals.github.workflow import not_gated
 from runevals.lib.terminal import notice, say
 from runevals.programs import processes
 from runevals.records.errors import PASSED, InvalidSettings, RunevalsError
-from runevals.run.load import plan_of, suites_of
-from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.load import plan_of, require_usable_plugins, suites_of
 from runevals.run.shards.split import durations_text
 from runevals.settings.dotenv import environment as with_dotenv
 from runevals.settings.resolve import RawSettings

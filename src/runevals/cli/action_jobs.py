@@ -30,7 +30,7 @@ from runevals.run.baseline.protected_side import protected_side
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import ended_by
-from runevals.run.preflight_container import require_reachable
+from runevals.run.preflight import require_reachable
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import merged
 from runevals.run.shards.split import with_durations

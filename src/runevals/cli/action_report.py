@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,15 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.cli.terminal import warn_runner
-from runevals.github.annotations import annotation_commands, problem_mark, warning_command
+from runevals.github.annotations import annotation_commands, marks, problem_mark, warning_command
 from runevals.github.api import GitHubRefused
 from runevals.github.comments import slug
-from runevals.github.failed_cases import marks
 from runevals.github.job import project_file
-from runevals.github.job_tokens import mask_commands
-from runevals.github.post_comment import posting, posting_several
+from runevals.github.post_comment import posting
 from runevals.github.schedule_issue import put_issue
-from runevals.github.this_job import action_input
+from runevals.github.this_job import action_input, mask_commands
 from runevals.lib.storage.files import hand_over, is_plain, require_only, write_whole
 from runevals.lib.terminal import notice, say
 from runevals.lib.text.secrets import redacted, redactor
@@ -163,7 +161,8 @@ def _posted(results: Results, step: Step) -> tuple[CommentDelivery, str]:
     when = "never" if settings.selection.shard else settings.github.comment  # the merge of all shards comments
     if not results.kind:
         [part] = results.parts
-        posted = posting(part.conclusion, here, when, here.job.pull_request, head)
+        body = comment.render(part.conclusion, here.links(head), here.marker)
+        posted = posting(body, [part.conclusion], here, when, here.job.pull_request, head)
         return posted, SUMMARY.render(part.conclusion)
     conclusions = {part.name: part.conclusion for part in results.parts}
     if results.table:  # has what is shown of each against another
@@ -172,7 +171,9 @@ def _posted(results: Results, step: Step) -> tuple[CommentDelivery, str]:
     line = in_words(codes, results.kind)
     say(f"\n{line}")
     text = texts.SeveralConclusions(line=line, table=results.table, conclusions=conclusions)
-    return posting_several(text, here, when, here.job.pull_request, head), texts.render_summary(text)
+    body = texts.render_comment(text, here.links(head), here.marker)
+    posted = posting(body, conclusions.values(), here, when, here.job.pull_request, head)
+    return posted, texts.render_summary(text)
 
 
 def _files(results: Results, step: Step, folder: Path) -> dict[str, list[Path]]:
@@ -209,15 +210,18 @@ def _numbers(parts: Sequence[Part]) -> Mapping[str, str]:
 
 def report_error(error: Exception, environment: Mapping[str, str], key_names: Collection[str] = ()) -> None:
     """Annotates the error that ended the run: at each place in a file, else on the job's page."""
-    if environment.get("GITHUB_ACTIONS") != "true":
-        return
     redact = redactor(environment, key_names)
     if isinstance(error, InvalidSuite):
         lines = annotation_commands([problem_mark(problem) for problem in redacted(error.problems, redact)])
     else:
         lines = [warning_command(redact(str(as_run_error(error))) or type(error).__name__, "error")]
-    for line in lines:
-        click.echo(line)
+    _tell_runner(lines, environment)
+
+
+def _tell_runner(lines: Iterable[str], environment: Mapping[str, str]) -> None:
+    """Commands for the runner; elsewhere they would stay on the screen."""
+    if environment.get("GITHUB_ACTIONS") == "true":
+        click.echo("".join(f"{line}\n" for line in lines), nl=False)
 
 
 def output_folder(settings: Settings) -> Path:
@@ -271,17 +275,13 @@ def keep_issue(conclusion: Conclusion, here: JobContext, raw: RawSettings, runne
 
 def mask_keys(environment: Mapping[str, str], settings: Settings) -> None:
     """Has the runner mask the values of secrets and of the keys that these settings name."""
-    if environment.get("GITHUB_ACTIONS") == "true":  # elsewhere these lines would stay on the screen
-        for line in mask_commands(environment, settings.key_names):
-            click.echo(line)
+    _tell_runner(mask_commands(environment, settings.key_names), environment)
 
 
 def mark_cases(marks: Sequence[Mark], settings: Settings, environment: Mapping[str, str]) -> None:
     """Marks cases in the files of the change."""
-    if settings.github.annotations and environment.get("GITHUB_ACTIONS") == "true":
-        redact = redactor(environment, settings.key_names)
-        for line in annotation_commands(marks):
-            click.echo(redact(line))
+    if settings.github.annotations:
+        _tell_runner(map(redactor(environment, settings.key_names), annotation_commands(marks)), environment)
 
 
 def paths(files: Mapping[str, Sequence[Path]], settings: Settings) -> dict[str, str]:

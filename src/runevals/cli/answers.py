@@ -20,9 +20,8 @@ def answer_lines(turn: TurnReport) -> Iterator[str]:
     for result in turn.results:
         why = result.error.message if result.error is not None else because(result)
         yield terminal_text(f"{OUTCOME_MARKS[result.outcome]} {result.id}  {why}")
-    spent = [seconds(turn.latency_s)] if turn.latency_s is not None else []
-    spent += [money(turn.cost_usd)] if turn.cost_usd is not None else []
-    yield "  " + " · ".join(spent) + "\n"
+    spent = ((turn.latency_s, seconds), (turn.cost_usd, money))
+    yield "  " + " · ".join(text_of(value) for value, text_of in spent if value is not None) + "\n"
 
 
 def show_answers(conclusion: Conclusion) -> bool:

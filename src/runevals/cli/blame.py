@@ -34,11 +34,9 @@ from runevals.repository.git import common_ancestor, merge_base
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.blame.coverage import after_coverage, coverage_plan, covered
 from runevals.run.blame.search import blamed, lost_cases, lower_scores
-from runevals.run.load import suites_of
-from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.load import require_usable_plugins
 from runevals.run.request import RunRequest
 from runevals.run.trust import require_trusted
-from runevals.run.world.budget import Budget, Stop
 from runevals.settings.resolve import for_target, resolve
 
 if TYPE_CHECKING:
@@ -140,14 +138,8 @@ def _request(words: RawSettings, base: str | None, run: RunInfo, *, quiet: bool)
         settings = resolve(words)
     require_usable_plugins()
     require_trusted(settings)
-    return RunRequest(
-        settings=settings.repeated(settings.measure.repeat),
-        suites=suites_of(settings),
-        raw=words,
-        base=base,
-        budget=Budget(settings.measure.limits, Stop()),
-        progress=partial(progress, detail="none" if quiet else "counts"),
-    )
+    shows = partial(progress, detail="none" if quiet else "counts")
+    return RunRequest.limited(settings.repeated(settings.measure.repeat), words, shows, base)
 
 
 def _base_commit(ref: str | None, conclusion: Conclusion, request: RunRequest) -> str:

@@ -67,7 +67,9 @@ def command(
     if here.api is None:
         raise InvalidSettings("GITHUB_TOKEN and GITHUB_REPOSITORY must be set to comment")
     if trusted:
-        posted = posting(conclusion, here, "always", pull_request, conclusion.report.run.commit)
+        head = conclusion.report.run.commit
+        body = comment.render(conclusion, here.links(head), here.marker)
+        posted = posting(body, [conclusion], here, "always", pull_request, head)
     else:
         unverified = Unverified(reports=[conclusion.report], comment_id=comment_id)
         posted = posting_unverified(unverified, here, "always", pull_request)

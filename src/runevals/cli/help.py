@@ -14,9 +14,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "Target": (
         *("target", "model", "repeat", "concurrency", "cache_target", "evaluate_only", "mcp_config", "sandbox"),
-        *("deterministic", "parameters_are_attempts", "columns"),
-        "trust",
-        *("deterministic", "parameters_are_attempts"),
+        *("columns", "trust", "deterministic", "parameters_are_attempts"),
     ),
     "Judge": ("judge", "judge_model", "no_judge", "judge_concurrency", "cache", "rejudge"),
     "Comparison": (

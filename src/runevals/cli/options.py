@@ -62,18 +62,20 @@ def output_option(function: F) -> F:
         "--output",
         multiple=True,
         metavar="FILE",
-        callback=_standard_output_kept,
+        callback=document_alone(lambda names: str(STANDARD_STREAM) in names),
         help="Write a report: .json, .json.gz, .html, .xml, .csv, .md; - prints the results document; repeatable.",
     )(function)
 
 
-def _standard_output_kept(
-    context: click.Context, _option: click.Parameter, names: tuple[str, ...]
-) -> tuple[str, ...]:
-    """The outputs; if one is standard output, all else that the command prints goes to stderr."""
-    if str(STANDARD_STREAM) in names:
-        context.with_resource(redirect_stdout(sys.stderr))
-    return names
+def document_alone(is_printed: Callable[[Any], bool]) -> Callable[[click.Context, click.Parameter, Any], Any]:
+    """An option's callback: if its value prints a document, all else that the command prints goes to stderr."""
+
+    def callback(context: click.Context, _option: click.Parameter, value: Any) -> Any:
+        if is_printed(value):
+            context.with_resource(redirect_stdout(sys.stderr))
+        return value
+
+    return callback
 
 
 def environment_option(function: F) -> F:
@@ -157,17 +159,14 @@ def _only(_context: click.Context, option: click.Parameter, values: tuple[str, .
     return values[0] if values else None
 
 
-def _one_or_several(
-    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
-) -> str | tuple[str, ...] | None:
-    return values if len(values) > 1 else values[0] if values else None
-
-
 def _joined(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> str | None:
     return ",".join(values) or None
 
 
-_REPEATED = {"baseline": _only, "judge_model": _only, "model": _one_or_several}
+_REPEATED: Mapping[str, Callable[[click.Context, click.Parameter, tuple[str, ...]], object]] = {
+    **dict.fromkeys(("baseline", "judge_model"), _only),
+    "model": lambda _context, _option, values: values if len(values) > 1 else next(iter(values), None),
+}
 
 
 def kept_folder() -> Path:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout, suppress
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
 from itertools import chain, count
@@ -17,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.cli import finish
-from runevals.cli.options import kept_folder
+from runevals.cli.options import document_alone, kept_folder
 from runevals.cli.terminal import tell
 from runevals.lib.checkout import repository_root
 from runevals.lib.storage.files import STANDARD_STREAM, created, keep_out_of_git, remove, require_no_link
@@ -37,20 +36,13 @@ _ABOUT_FILES = (
 _ABOUT_JSON = "json: print the verdict as one JSON object (`runevals schema verdict`), and all else to stderr."
 
 
-def _nothing_else_printed(context: click.Context, _option: click.Parameter, form: str) -> str:
-    """The format; if it is that of the verdict, all else that the command prints goes to stderr."""
-    if form == VERDICT:
-        context.with_resource(redirect_stdout(sys.stderr))
-    return form
-
-
 def _format_option(choices: Sequence[str], about: str) -> Callable[[Any], Any]:
     return click.option(
         "--format",
         "form",
         type=click.Choice(choices),
         default="results",
-        callback=_nothing_else_printed,
+        callback=document_alone(lambda form: form == VERDICT),
         help=about,
     )
 

@@ -51,9 +51,8 @@ from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.export_suite import exportable, exported, separated
 from runevals.run.live import judges_of
-from runevals.run.load import plan_of, suites_of
+from runevals.run.load import plan_of, require_usable_plugins, suites_of
 from runevals.run.preflight import require_present
-from runevals.run.preflight_plugins import require_usable_plugins
 from runevals.run.request import RunRequest
 from runevals.run.resume.unfinished import journalled, unfinished
 from runevals.run.shards.split import plan_of_shard

@@ -20,8 +20,7 @@ from runevals.lib.text.numbers import plural
 from runevals.records.errors import GATE_FAILED, PASSED
 from runevals.reports.badge import of_strength
 from runevals.reports.past_results import reports_in
-from runevals.run.load import plan_of, suites_of
-from runevals.run.preflight_plugins import require_usable_plugins
+from runevals.run.load import plan_of, require_usable_plugins, suites_of
 from runevals.run.strength.measure import Strength
 from runevals.run.strength.suite import described, judged, measured, plain, within_calls
 from runevals.run.world.budget import Budget, Stop

@@ -13,7 +13,7 @@ import click
 from runevals.cli import finish
 from runevals.cli.options import or_kept, resolved_settings, results_option, settings_options
 from runevals.lib.text.numbers import plural
-from runevals.run.load import accepted_file, load_request, plan_of
+from runevals.run.load import accepted_file, load_request, plan_of, require_usable_plugins
 from runevals.suites import accepted
 
 if TYPE_CHECKING:
@@ -60,7 +60,6 @@ def command(
     """
     from runevals.lib.terminal import say
     from runevals.records.errors import USAGE_ERROR, InvalidSettings, InvalidSuite
-    from runevals.run.preflight_plugins import require_usable_plugins
     from runevals.suites.load import LoadedSuites
     from runevals.suites.problem_formats import ValidationResult, as_problem
 
@@ -124,7 +123,7 @@ def _problems_of_lists(settings: Settings, read: LoadedSuites) -> Iterator[FileP
         if settings.load.quarantine.is_file():
             from runevals.run.quarantine import quarantine_of
 
-            yield from quarantine_of(settings, read).problems
+            yield from quarantine_of(settings, read.cases).problems
     except InvalidSuite as error:
         yield from error.problems
     path = accepted_file(settings)

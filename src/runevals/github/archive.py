@@ -7,7 +7,8 @@ import io
 import stat
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import product
 
 from runevals.records.errors import ExternalError
 
@@ -51,20 +52,25 @@ def members(archive: bytes, is_selected: Callable[[str], bool], most: int) -> li
         raise UnsafeArchive(f"it is no zip archive that can be read ({type(error).__name__})") from None
 
 
+def _leads_out(entry: zipfile.ZipInfo) -> bool:
+    name, parts = entry.filename, entry.filename.split("/")
+    return ".." in parts or name.startswith("/") or "\\" in name or ":" in parts[0]
+
+
+_REFUSED: Mapping[str, Callable[[zipfile.ZipInfo], bool]] = {
+    "an entry's name leads out of it": _leads_out,
+    "an entry is a link": lambda entry: stat.S_ISLNK(entry.external_attr >> 16),
+    "an entry is encrypted": lambda entry: bool(entry.flag_bits & _ENCRYPTED),
+    "an entry is packed in a way that an upload is not": lambda entry: entry.compress_type not in _PACKED,
+}
+
+
 def _checked(opened: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
     entries = opened.infolist()
-    names = [entry.filename for entry in entries]
-    for entry in entries:
-        parts = entry.filename.split("/")
-        if ".." in parts or entry.filename.startswith("/") or "\\" in entry.filename or ":" in parts[0]:
-            raise UnsafeArchive("an entry's name leads out of it")
-        if stat.S_ISLNK(entry.external_attr >> 16):
-            raise UnsafeArchive("an entry is a link")
-        if entry.flag_bits & _ENCRYPTED:
-            raise UnsafeArchive("an entry is encrypted")
-        if entry.compress_type not in _PACKED:
-            raise UnsafeArchive("an entry is packed in a way that an upload is not")
-    if len(set(names)) != len(names):
+    for entry, (reason, is_refused) in product(entries, _REFUSED.items()):
+        if is_refused(entry):
+            raise UnsafeArchive(reason)
+    if len({entry.filename for entry in entries}) != len(entries):
         raise UnsafeArchive("two entries have one name")
     return entries
 

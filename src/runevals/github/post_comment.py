@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec import Struct
 
@@ -10,8 +10,7 @@ from runevals.github.api import GitHubRefused, github_shape_errors
 from runevals.github.comments import CommentOrigin, Comments, unverified_marker
 from runevals.github.job import JobContext
 from runevals.records import Conclusion, RunReport
-from runevals.reports import comment, unverified_comment
-from runevals.reports.projects import SeveralConclusions, render_comment
+from runevals.reports import unverified_comment
 
 CHANGED = ("regressed", "fixed", "added", "removed", "edited", "renamed", "worse", "better")
 
@@ -26,29 +25,14 @@ class CommentDelivery(Struct, frozen=True, kw_only=True):
 
 
 def posting(
-    conclusion: Conclusion, here: JobContext, when: str, pull_request: int | None, head: str | None
-) -> CommentDelivery:
-    """Renders the comment and posts it on the pull request if `when` allows it."""
-    body = comment.render(conclusion, here.links(head), here.marker)
-    return _posted(body, [conclusion], here, when, pull_request, head)
-
-
-def posting_several(
-    several: SeveralConclusions, here: JobContext, when: str, pull_request: int | None, head: str | None
-) -> CommentDelivery:
-    """Posts one comment for several projects or targets."""
-    body = render_comment(several, here.links(head), here.marker)
-    return _posted(body, list(several.conclusions.values()), here, when, pull_request, head)
-
-
-def _posted(
     body: str,
-    conclusions: Sequence[Conclusion],
+    conclusions: Collection[Conclusion],
     here: JobContext,
     when: str,
     pull_request: int | None,
     head: str | None,
 ) -> CommentDelivery:
+    """Posts the text on these conclusions on the pull request if `when` allows it."""
     origin = None if here.run is None else CommentOrigin(run=here.run, attempt=here.attempt, head=head or "")
     if origin is not None:
         body = f"{body.rstrip()}\n\n{origin}\n"

@@ -47,7 +47,7 @@ def _put(conclusion: Conclusion, here: JobContext, api: Api) -> str:
         title = one_line(f"Evals lost cases on schedule{where}: {measured(conclusion.report.run)}", 200)
         return str(api.post(path, WRITES, {"title": title, "body": body})["html_url"])
     change: dict[str, object] = {"body": body}
-    if not lost and conclusion.verdict.outcome == "passed" and not is_lost(conclusion):
+    if not lost and conclusion.verdict.outcome == "passed":
         change |= {"state": "closed", "state_reason": "completed"}
     return str(api.patch(f"{path}/{issue['number']}", WRITES, change)["html_url"])
 

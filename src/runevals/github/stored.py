@@ -88,7 +88,7 @@ def runs(api: Api, query: StoredQuery) -> Iterator[StoredRun]:
     asked_for = 0 if near else MOST_ASKED_FOR  # commits of a merge queue, say, or older than what is listed
     for commit in [*before][:asked_for]:
         yield from _of(api, query, before[commit], status="completed", head_sha=commit)
-    rest = [run for run in of_branch if run.commit not in before and run.commit != query.commit]
+    rest = [run for run in of_branch if run.commit not in {query.commit, *before}]
     for branch in dict.fromkeys((query.branch, query.default_branch)):
         yield from islice((run for run in rest if run.branch == branch), MOST_ASKED_FOR)
 

@@ -1,9 +1,9 @@
-"""The event that started this job, and the change that it checks out."""
+"""The event that started this job, the change that it checks out, and the job's own tokens."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from runevals.github.events import (
     value_at,
 )
 from runevals.lib.checkout import repository_root
+from runevals.lib.text.secrets import remember, secret_values
 from runevals.models.http.exchanges import REQUEST_TOKEN, REQUEST_URL
 from runevals.records.errors import InvalidSettings
 from runevals.repository import git
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from runevals.github.api import Api
 
 ALLOW_UNTRUSTED = "RUNEVALS_ALLOW_UNTRUSTED"
+_TOKENS = ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
+_FOR_ACTIONS = "ACTIONS_"  # ACTIONS_RUNTIME_TOKEN, ACTIONS_ID_TOKEN_REQUEST_TOKEN and whatever there will be
 
 
 def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[str, str]) -> Job:
@@ -140,11 +143,6 @@ def api_of(environment: Mapping[str, str], token: str) -> Api | None:
     return Api(environment.get("GITHUB_API_URL") or PUBLIC_API, token)
 
 
-def token_name(environment: Mapping[str, str]) -> str | None:
-    """The variable that holds the job's token, None if it was not passed on."""
-    return next((name for name in ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN") if environment.get(name)), None)
-
-
 def read_only(environment: Mapping[str, str]) -> str | None:
     """Why this job may have a token that cannot write and no secrets of Actions; None if nothing says so."""
     if environment.get("GITHUB_EVENT_NAME") != "pull_request":
@@ -161,3 +159,26 @@ def read_only(environment: Mapping[str, str]) -> str | None:
         return None
     why = "this pull request comes from a fork: the token cannot write, and there are no secrets"
     return why if forked else None
+
+
+def without_tokens(environment: MutableMapping[str, str]) -> dict[str, str]:
+    """All of `environment`, from which the tokens are then removed: they are passed on explicitly.
+
+    They are still taken out of all that is printed.
+    """
+    whole = dict(environment)
+    tokens = {
+        name: value
+        for name, value in whole.items()
+        if name in _TOKENS or (name.startswith(_FOR_ACTIONS) and name.endswith("_TOKEN"))
+    }
+    remember(tokens)
+    for name in tokens:
+        del environment[name]
+    return whole
+
+
+def mask_commands(environment: Mapping[str, str], more_names: Iterable[str] = ()) -> Iterator[str]:
+    """One `::add-mask::` line for each value of a variable named like a secret, or in `more_names`."""
+    for value in secret_values(environment, more_names):
+        yield f"::add-mask::{value.replace('%', '%25')}"

@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from runevals.records.acceptance import *
     from runevals.records.blame import *
     from runevals.records.causes import *
     from runevals.records.comparison import *
@@ -32,7 +31,6 @@ _MODULES = (
     "suite",
     "rules",
     "report",
-    "acceptance",
     "blame",
     "causes",
     "comparison",

@@ -8,13 +8,36 @@ from typing import Literal
 
 from msgspec import Struct
 
-from runevals.records.acceptance import Acceptance, AcceptedLoss
 from runevals.records.blame import Blame
 from runevals.records.comparison import AgainstComparison, Comparison, Finding, MarkComparison
 from runevals.records.report import RunReport, always
 from runevals.records.values import Count, Number, Whole
 
+ADDED = "added"  # instead of the base's fingerprint, if only the change has the case
+REMOVED = "removed"  # instead of the head's fingerprint, if the case is not in the change any more
 ERROR_METRICS = frozenset({"errors", "judge_coverage"})  # of gates: how much was measured
+
+
+class AcceptedLoss(Struct, frozen=True, kw_only=True, gc=False):
+    """A lost case by the fingerprints of both sides: of its content, and of the target that answered."""
+
+    suite: str
+    case: str  # its key
+    base: str
+    head: str
+    reason: str = ""
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """What must be equal for an entry to be about a loss."""
+        return self.suite, self.case, self.base, self.head
+
+
+class Acceptance(Struct, frozen=True, kw_only=True, gc=False):
+    """Losses that do not block, because a reviewer agreed to them."""
+
+    by: str  # the name on GitHub of who agreed
+    losses: tuple[AcceptedLoss, ...]
 
 
 class GateState(StrEnum):

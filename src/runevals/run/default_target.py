@@ -13,7 +13,7 @@ from runevals.suites.dialects import skill_cases
 from runevals.suites.load import without_model
 from runevals.targets.agents.settings import AgentTargetSettings
 from runevals.targets.openai import model_target
-from runevals.targets.skill import skill_target
+from runevals.targets.skill import SKILLS, SkillSettings
 
 
 def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
@@ -28,7 +28,9 @@ def with_target(settings: Settings, suites: Sequence[Suite]) -> Settings:
     if target is not None or settings.targets or not suites:
         return settings
     if all(suite.dialect == skill_cases.NAME for suite in suites):
-        return replace(settings, target=skill_target(settings.cwd))
+        base = settings.cwd
+        skills = SkillSettings(type="skill", base=base, skills_dir=base / SKILLS, deterministic=True)
+        return replace(settings, target=skills)
     if not without_model(suites):
         return replace(settings, target=model_target(settings.cwd, settings.environment))
     return settings

@@ -1,4 +1,4 @@
-"""Settings → the suites of a run and its plan."""
+"""Settings → the plugins and suites of a run, and its plan."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from runevals.evaluators import catalogue
+from runevals.lib import plugins
 from runevals.lib.storage.files import relative_name
+from runevals.lib.terminal import notice
 from runevals.records import Suite
 from runevals.records.traits import UNKNOWN
 from runevals.run.project_folders import way_to_projects
@@ -18,6 +21,25 @@ from runevals.settings.resolve import Settings
 from runevals.suites import accepted, load
 from runevals.suites.load import LoadedSuites, LoadRequest
 from runevals.suites.plan import RunPlan, make_plan
+
+
+def require_usable_plugins() -> None:
+    """Raises UnusablePlugin if an installed one cannot be used, even if this run does not need it.
+
+    After the settings are resolved: they name what is loaded in CI.
+    """
+    if not plugins.is_any_installed():
+        return
+    from runevals import reports as reporters  # 25 ms that most installations need not pay
+    from runevals.suites import dialects
+    from runevals.targets.plugin import PLUGINS
+
+    catalogue.plugin_evaluators()
+    dialects.plugin_dialects()
+    reporters.reporters()
+    plugins.plugins(PLUGINS)
+    for package in plugins.left_out():
+        notice(f"Notice: the plugins of {package} are not loaded: `plugins` of the settings does not name it")
 
 
 def load_request(settings: Settings) -> LoadRequest:

@@ -37,13 +37,43 @@ from runevals.run.matched_patterns import AT_ONCE
 from runevals.run.provenance import deprecations
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.patterns import PatternRedactor
-from runevals.run.same_words import RepeatedAnswers
 from runevals.run.world import World
 from runevals.settings.resolve import Settings
 from runevals.suites.plan import RunPlan, Trial, only_cases, without_cases
 from runevals.verdict.score import case_report, over_turns, run_report
 
 Watch = Callable[[Iterator[Evaluation]], Iterator[Evaluation]]
+FEWEST_CASES = 5  # that were answered more than once
+SAME_WORDS = (
+    "all repeated runs gave identical answers: if that is always so, set `deterministic: true` in the target; "
+    "if a cache does it, switch it off"
+)
+
+
+class RepeatedAnswers:
+    """Receives every attempt until two of a case differ: if none do, an HTTP cache may be the cause."""
+
+    def __init__(self) -> None:
+        self._first: dict[int, int] = {}  # case → its words, as a hash
+        self._again: set[int] = set()
+        self._differ = False
+
+    def see(self, case: int, attempt: AttemptReport) -> None:
+        """An attempt at the case with this number; one without an answer does not count."""
+        outputs = [turn.output for turn in attempt.turns]
+        if self._differ or None in outputs or not outputs:
+            return
+        words = hash(tuple(outputs))
+        if case in self._first:
+            self._differ = self._first[case] != words
+            self._again.add(case)
+        self._first[case] = words
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """The notice; empty if any answers differ, or too few cases were repeated (critical ones may be alone)."""
+        few = len(self._again) < FEWEST_CASES or 2 * len(self._again) < len(self._first)
+        return () if self._differ or few else (SAME_WORDS,)
 
 
 class OtherSide(Struct):

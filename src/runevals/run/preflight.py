@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterator, Sequence
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from runevals.evaluators import catalogue
 from runevals.lib.text.suggest import MISSPELT, nearest
+from runevals.models.http.network import unreachable
 from runevals.programs.processes import what_to_use
 from runevals.records import Requires, Suite
 from runevals.records.errors import InvalidSettings
@@ -92,3 +95,28 @@ def require_present(settings: Settings) -> None:
     problem = target.absent(settings.environment)
     if problem is not None:
         raise InvalidSettings(f"target: {problem}{what_to_use()}\nrunevals doctor checks all that a run needs")
+
+
+def require_reachable(settings: Settings) -> None:
+    """Raises InvalidSettings in the container for a server on the runner, which has a localhost of its own."""
+    instead = what_to_use()
+    if not instead:
+        return
+    for what, address in _addresses(settings):
+        if _is_loopback(address) and unreachable(address) is not None:
+            raise InvalidSettings(f"{what}: nothing answers at {address} within the container{instead}")
+
+
+def _addresses(settings: Settings) -> list[tuple[str, str]]:
+    target, addresses = settings.target, [("judge", judge.base_url) for judge in settings.judges]
+    if target is not None:
+        addresses.append(("target", target.address or target.base_url))
+    return [(what, address) for what, address in addresses if address is not None]
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        host = urlsplit(address).hostname or ""
+        return host == "localhost" or host.endswith(".localhost") or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -62,6 +62,14 @@ class RunRequest(Struct, frozen=True, kw_only=True):
         resolved = resolve(raw)
         return cls(settings=resolved, suites=load.suites_of(resolved), raw=raw)
 
+    @classmethod
+    def limited(
+        cls, settings: Settings, raw: RawSettings, progress: Progress, base: str | None = None
+    ) -> RunRequest:
+        """The request of a command that measures by itself, within the limits of these settings."""
+        suites, budget = load.suites_of(settings), Budget(settings.measure.limits, Stop())
+        return cls(settings=settings, suites=suites, raw=raw, base=base, budget=budget, progress=progress)
+
     def noting(self, *notices: str) -> RunRequest:
         """The request with further notices."""
         return replace(self, notices=(*self.notices, *notices))

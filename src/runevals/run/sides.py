@@ -121,14 +121,7 @@ def _chosen_cases(there: Settings, request: RunRequest, commit: str) -> LoadedSu
 
 @contextmanager
 def open_old_form(request: RunRequest, commit: str) -> Iterator[Measurement]:
-    """The head's target on the base's cases, without cached answers."""
-    with on_cases_of(request, commit) as borrowed, open_side(borrowed, "head on the base's cases") as side:
-        yield side
-
-
-@contextmanager
-def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
-    """The request with the suites and settings of a commit, but the head's target and rules."""
+    """The head's target and rules on the cases and settings of the base's commit, without cached answers."""
     settings = request.settings
     with base_checkout(settings, commit, request.raw) as of_base:
         borrowed = replace(
@@ -140,14 +133,16 @@ def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
             rules=settings.rules,
         )
         suites = _chosen_cases(borrowed, request, commit)
-        quarantined = quarantine_of(borrowed, suites).cases
+        quarantined = quarantine_of(borrowed, suites.cases).cases
         in_head = partial(_in_head, of_base=of_base.repository, of_head=settings.repository)
         rows = (replace(suite, cases=tuple(map(in_head, suite.cases))) for suite in suites.suites)
         former = {now: was for was, now in renamed_files(settings.repository, commit)}
         of_head = tuple(on_prompts_of(rows, request.suites.suites, former))
         suites = replace(suites, suites=of_head, quarantined=quarantined)
         borrowed = _of_other_side(borrowed, settings)
-        yield replace(request, settings=borrowed, suites=suites, weakenings=(), notices=(), mark=None)
+        request = replace(request, settings=borrowed, suites=suites, weakenings=(), notices=(), mark=None)
+        with open_side(request, "head on the base's cases") as side:
+            yield side
 
 
 def _in_head(case: Case, of_base: Path, of_head: Path) -> Case:

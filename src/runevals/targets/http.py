@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Mapping
 
+from runevals.lib.parsing.json_forms import text_or_json
 from runevals.lib.parsing.json_path import Pick
 from runevals.lib.parsing.shapes import text_in
 from runevals.lib.parsing.strict_json import refuse_constant
@@ -74,7 +75,7 @@ class HttpTarget:
         spent, received = count(fields, "input_tokens"), count(fields, "output_tokens")
         cost = number(fields, "cost_usd")
         return Response(
-            text=answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False),
+            text=text_or_json(answer),
             value=None if isinstance(answer, str) else answer,
             tool_calls=tool_calls(fields.get("tool_calls")),
             citations=citations(fields.get("citations")),

@@ -120,8 +120,8 @@ class TargetSettings(ModelSettings, frozen=True, kw_only=True):
 
     @property
     def reads_skills(self) -> bool:
-        """Whether a skill beside a suite has a part in its answers."""
-        return self.reads_other_files
+        """Whether a skill beside a suite has a part in its answers; of recorded ones, only the suites say it."""
+        return self.reads_other_files or self.traits.runs_skills
 
     @property
     def key_names(self) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import translate
@@ -12,6 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.parsing.json_forms import text_or_json
 from runevals.lib.parsing.shapes import is_subset
 from runevals.lib.parsing.strict_json import nested_deeper
 from runevals.records import Conversation, Response, ToolCall
@@ -115,10 +115,10 @@ class _Mock(Struct, frozen=True):
     def answer(self, times: int) -> str | None:
         """The next of the sequence for each hit, then the constant answer; None if there is none."""
         if times < len(self.sequence):
-            return _text(self.sequence[times])
+            return text_or_json(self.sequence[times])
         if self.has_return:
-            return _text(self.returns)
-        return _text(self.sequence[-1]) if self.sequence else None
+            return text_or_json(self.returns)
+        return text_or_json(self.sequence[-1]) if self.sequence else None
 
 
 def _matches(match: Mapping[str, Any], value: object) -> bool:
@@ -164,7 +164,3 @@ def _texts(value: object) -> Iterator[str]:
     for item in leaves(value):
         if isinstance(item, str | int | float) and not isinstance(item, bool):
             yield str(item)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

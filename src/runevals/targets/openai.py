@@ -53,7 +53,7 @@ class OpenAITarget:
     ) -> None:
         """`server_tools` are called if no mock of the case answers."""
         self._name = name
-        self._server_tools = server_tools
+        self.server_tools = server_tools
         self._chat = chat
         self._prices = prices
         self._system_prompt = system_prompt
@@ -135,7 +135,7 @@ class OpenAITarget:
     def _called(self, mocks: Mocks, name: str, value: object) -> ToolCall:
         """A tool call with the answer of a mock, else of a server under test. Raises ServerFailed, ValueError."""
         result = mocks.answer_call(name, value)
-        tools = self._server_tools
+        tools = self.server_tools
         if tools is None or result.mock is not None or mocks.strict or name not in tools.tools:
             return result
         return tools.call(name, value)
@@ -150,7 +150,7 @@ class OpenAITarget:
 
     def _with_tools(self, parameters: dict[str, object], mocks: Mocks) -> dict[str, object]:
         """`parameters`, with the tools of servers, and a plain declaration of every other tool that is mocked."""
-        of_servers = {} if self._server_tools is None else self._server_tools.tools
+        of_servers = {} if self.server_tools is None else self.server_tools.tools
         own: Any = parameters.get("tools", [])
         own_names = {tool.get("function", {}).get("name") for tool in own}
         declared = [*own, *(tool.declaration for name, tool in of_servers.items() if name not in own_names)]
@@ -163,11 +163,6 @@ class OpenAITarget:
         tools = [*declared, *additional]
         return {**parameters, "tools": tools} if tools else parameters
 
-    @property
-    def has_servers(self) -> bool:
-        """Whether it calls MCP servers under test."""
-        return self._server_tools is not None
-
     def identity(self) -> ModelIdentity:
         """The requested model, and the models that answered."""
         prompt = None if self._system_prompt is None else self._system_prompt.encode()
@@ -178,14 +173,14 @@ class OpenAITarget:
             prompt_hash=None if prompt is None else hashlib.sha256(prompt).hexdigest(),
             detail={
                 **({"parameters": self._parameters} if self._parameters else {}),
-                **({} if self._server_tools is None else {"mcp": self._server_tools.identity}),
+                **({} if self.server_tools is None else {"mcp": self.server_tools.identity}),
             },
         )
 
     def close(self) -> None:
         """Stops the servers."""
-        if self._server_tools is not None:
-            self._server_tools.close()
+        if self.server_tools is not None:
+            self.server_tools.close()
 
 
 def _has_no_answer(last: ChatReply) -> bool:

@@ -203,11 +203,6 @@ class RecordedSettings(TargetSettings, frozen=True, kw_only=True):
         """There are none: its files are answers."""
         return ()
 
-    @property
-    def reads_skills(self) -> bool:
-        """Only the suites say from what answers were recorded."""
-        return True
-
     def build(self, making: Making) -> Target:
         """Raises InvalidSuite, InvalidDocument."""
         return self.answers(making.report_of)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from runevals.lib.parsing.json_forms import text_or_json
 from runevals.lib.parsing.source import lies_inside
 from runevals.records import NO_JSON, Conversation, ModelIdentity, Response
 from runevals.records.errors import InvalidSettings
@@ -66,9 +66,7 @@ class SkillTarget:
         if answer.error is not None:
             late = answer.error == "evaluator_timeout"
             return Response(raised="timeout" if late else answer.reason, latency_s=answer.duration_s)
-        value = answer.value
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        return Response(text=text, value=value, latency_s=answer.duration_s)
+        return Response(text=text_or_json(answer.value), value=answer.value, latency_s=answer.duration_s)
 
     def identity(self) -> ModelIdentity:
         """The skills' folder."""
@@ -126,8 +124,3 @@ class SkillSettings(TargetSettings, frozen=True, kw_only=True):
     def absent(self, environment: Mapping[str, str]) -> str | None:  # noqa: ARG002
         """That there is no such folder."""
         return None if self.skills_dir.is_dir() else f"there is no folder {self.skills_dir}"
-
-
-def skill_target(base: Path) -> SkillSettings:
-    """The skills in their usual folder."""
-    return SkillSettings(type="skill", base=base, skills_dir=base / SKILLS, deterministic=True)

@@ -8,7 +8,7 @@ from math import fsum
 
 import pytest
 
-from runevals.lib.statistics.pass_rates import beta_weights
+from runevals.lib.statistics.chance import beta_weights
 
 
 def means(counts):

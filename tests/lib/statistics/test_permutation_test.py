@@ -39,7 +39,6 @@ def test_the_exact_p_value_is_the_share_of_permutations(data, cases, of_base, of
     assert found.exact
     assert found.p_value == pytest.approx(loss, abs=1e-12)
     assert found.gain_p_value == pytest.approx(gain, abs=1e-12)
-    assert found.mid_p_value == pytest.approx((loss + 1 - gain) / 2, abs=1e-12)
 
 
 def test_the_p_value_is_exact_also_if_some_cases_have_fewer_runs():

@@ -6,14 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from runevals.records import ShardInfo
-from runevals.run.same_words import NOTICE
+from runevals.run.measurement import SAME_WORDS
 from runevals.run.shards.merge import merged
 from tests.sample_reports import report
 
 
 @pytest.mark.parametrize(
     ("notices", "whole"),
-    [([(NOTICE, "x"), ("x",)], ("x",)), ([(NOTICE,), ("x", NOTICE)], (NOTICE, "x"))],
+    [([(SAME_WORDS, "x"), ("x",)], ("x",)), ([(SAME_WORDS,), ("x", SAME_WORDS)], (SAME_WORDS, "x"))],
     ids=["one shard", "all shards"],
 )
 def test_same_answers_in_one_shard_are_not_said_of_the_whole_run(notices, whole):

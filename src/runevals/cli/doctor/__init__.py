@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from runevals.cli.help import GroupedCommand
 from runevals.cli.options import CALLS, MODELS, SUITES, environment_option, raw_settings, settings_options
 from runevals.records.diagnosis import neither
 from runevals.records.errors import PASSED, InvalidSettings
-from runevals.run.world.budget import Budget, Stop
 from runevals.settings.resolve import RawSettings, resolve
 
 MOST_RESULTS = 20  # of a folder, the newest
@@ -64,18 +62,9 @@ def _a_a(words: RawSettings, results: tuple[Path, ...]) -> Iterator[tuple[str, s
     """What the verdict would see on these suites."""
     from runevals.cli.progress import progress
     from runevals.reports.past_results import reports_in
-    from runevals.run.load import suites_of
     from runevals.run.power.measure import a_a, limited
     from runevals.run.power.predict import described
     from runevals.run.request import RunRequest
 
-    settings = limited(resolve(words))
-    budget = Budget(settings.measure.limits, Stop())
-    request = RunRequest(
-        settings=settings,
-        suites=suites_of(settings),
-        raw=words,
-        budget=budget,
-        progress=partial(progress, detail="counts"),
-    )
+    request = RunRequest.limited(limited(resolve(words)), words, progress)
     yield from described(a_a(request, reports_in(results, MOST_RESULTS)))

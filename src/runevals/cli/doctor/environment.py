@@ -14,7 +14,7 @@ from runevals.cli.doctor.finding import stopped
 from runevals.cli.options import KEPT_RESULTS
 from runevals.evaluators.kinds import leaves
 from runevals.evaluators.scripted.code import Code
-from runevals.github.this_job import change_event, read_only, token_name
+from runevals.github.this_job import change_event, read_only
 from runevals.lib.storage.files import require_no_link
 from runevals.records.diagnosis import Diagnosis, good, missing, neither
 from runevals.records.errors import COULD_NOT_MEASURE, PASSED, InvalidSettings, RunevalsError, SandboxUnavailable
@@ -102,7 +102,7 @@ def github_of(settings: Settings) -> Diagnosis:
     environment = settings.environment
     if environment.get("GITHUB_ACTIONS") != "true":
         return neither("GitHub", "not in a job of GitHub Actions")
-    if token_name(environment) is None:
+    if not any(map(environment.get, ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN"))):
         fix = "in the workflow: env: GITHUB_TOKEN: ${{ github.token }}"
         return neither("GitHub", "no token was passed on: neither stored base nor comment", fix)
     if (why := read_only(environment)) is not None:

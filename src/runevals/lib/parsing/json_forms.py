@@ -25,3 +25,8 @@ def json_in(value: Any) -> Any:
     except (TypeError, ValueError, RecursionError):
         return value
     return value if isinstance(inner, str | int | float) else inner
+
+
+def text_or_json(value: object) -> str:
+    """A text as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from runevals.lib.parsing.json_forms import text_or_json
 from runevals.lib.parsing.shapes import object_in
 
 _PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
@@ -37,7 +37,12 @@ def fill(template: object, values: Mapping[str, object]) -> object:
 
 def fill_text(template: str, values: Mapping[str, object], escape: Callable[[str], str] = str) -> str:
     """A text with its values filled in, each escaped; an unknown value becomes empty."""
-    return _PLACEHOLDER.sub(lambda match: escape(_as_text(value_of(match[1], values))), template)
+
+    def text_of(match: re.Match[str]) -> str:
+        value = value_of(match[1], values)
+        return "" if value is None else escape(text_or_json(value))
+
+    return _PLACEHOLDER.sub(text_of, template)
 
 
 def value_of(name: str, values: Mapping[str, object]) -> object:
@@ -46,9 +51,3 @@ def value_of(name: str, values: Mapping[str, object]) -> object:
     for word in name.strip().split("."):
         value = object_in(value).get(word)
     return value
-
-
-def _as_text(value: object) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

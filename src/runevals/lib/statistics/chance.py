@@ -174,6 +174,22 @@ def _highest(base_runs: int, head_runs: int) -> float:
     return rate**base_runs * (1 - rate) ** head_runs
 
 
+def beta_weights(counts: Mapping[tuple[int, int], int]) -> Sequence[tuple[float, Beta]]:
+    """(weight, Beta distribution of the pass rates of a suite); `counts`: the cases of each (passes, runs).
+
+    Nothing is supposed of the suite: the odds of its mean rate, and how alike its cases are, are equally probable
+    on a scale of powers. So its cases may be all alike, or some may always pass and some never.
+    """
+    means = [1 / (1 + 2 ** (-quarter / 4)) for quarter in range(-20, 53)]  # 3 % to 99.99 %
+    shapes = [(2.0**power * mean, 2.0**power * (1 - mean)) for mean in means for power in range(-2, 18)]
+    logs = [
+        fsum(number * log_probability(shape, passes, runs - passes) for (passes, runs), number in counts.items())
+        for shape in shapes
+    ]
+    largest = max(logs)
+    return [(exp(value - largest), shape) for value, shape in zip(logs, shapes, strict=True)]
+
+
 def beta_binomial(passes: int, runs: int, shape: Beta) -> float:
     """The probability of so many passes of one case, in any order."""
     return exp(log(comb(runs, passes)) + log_probability(shape, passes, runs - passes))

@@ -38,7 +38,6 @@ class BlockedTest(Struct, frozen=True, kw_only=True):
 
     cases: int  # with values on both sides
     p_value: float  # one-sided, for a loss
-    mid_p_value: float  # as p_value, with permutations equal to the observed one counted half
     gain_p_value: float  # one-sided, for a gain
     exact: bool
     base_mean: float
@@ -80,13 +79,12 @@ def patterns_test(patterns: Mapping[Pattern, int], *, value_range: float = 1.0) 
     grid = _grid(varying)
     step = 0.0 if grid is None else 1.0 / grid
     exact = _exact(varying, grid)
-    loss, mid, gain = exact if exact is not None else _normal(varying, step)
+    loss, gain = exact if exact is not None else _normal(varying, step)
     drop = base_mean - head_mean
     half = 1.96 * sqrt(_interval_variance(cases, step)) / number
     return BlockedTest(
         cases=number,
         p_value=loss,
-        mid_p_value=mid,
         gain_p_value=gain,
         exact=exact is not None,
         base_mean=base_mean,
@@ -192,14 +190,14 @@ def _grid(varying: Sequence[_Case]) -> int | None:
     return grid
 
 
-def _exact(varying: Sequence[_Case], grid: int | None) -> tuple[float, float, float] | None:
-    """(p for a loss, its mid-p, p for a gain) by counting all permutations; None if that is too much work.
+def _exact(varying: Sequence[_Case], grid: int | None) -> tuple[float, float] | None:
+    """(p for a loss, p for a gain) by counting all permutations; None if that is too much work.
 
     Each case is a polynomial whose coefficient s counts the permutations with head sum s, times the case's weight.
     They are multiplied as big integers, one coefficient in each field of `bits` bits (Kronecker substitution).
     """
     if not varying:
-        return 1.0, 0.5, 1.0
+        return 1.0, 1.0
     if grid is None or sum(case.count for case in varying) > EXACT_MAX_CASES:
         return None
     weights = _whole_weights({(case.base_size, case.head_size) for case in varying})
@@ -225,8 +223,7 @@ def _exact(varying: Sequence[_Case], grid: int | None) -> tuple[float, float, fl
     field_sum = (1 << bits) - 1  # a number is congruent to the sum of its fields modulo this
     at_most = (product & ((1 << bits * (observed + 1)) - 1)) % field_sum
     at_least = (product >> (bits * observed)) % field_sum
-    equal = (product >> (bits * observed)) & field_sum
-    return at_most / total, (2 * at_most - equal) / (2 * total), at_least / total
+    return at_most / total, at_least / total
 
 
 def _whole_weights(shapes: Collection[tuple[int, int]]) -> Mapping[tuple[int, int], int]:
@@ -249,8 +246,8 @@ def _permutations(values: tuple[int, ...], size: int) -> Mapping[int, int]:
     return counts[size]
 
 
-def _normal(varying: Sequence[_Case], step: float) -> tuple[float, float, float]:
-    """(p for a loss, its mid-p, p for a gain) from the moments of the permutations' distribution.
+def _normal(varying: Sequence[_Case], step: float) -> tuple[float, float]:
+    """(p for a loss, p for a gain) from the moments of the permutations' distribution.
 
     `step` is that of the values, 0 if it is too fine to count.
     """
@@ -260,8 +257,7 @@ def _normal(varying: Sequence[_Case], step: float) -> tuple[float, float, float]
     difference = fsum([case.count * (case.head_mean - case.base_mean) for case in varying])
     continuity = step * min(case.weight for case in varying) / 2
     loss = cumulative((difference + continuity) / deviation, skew)
-    gain = 1.0 - cumulative((difference - continuity) / deviation, skew)
-    return loss, cumulative(difference / deviation, skew), gain
+    return loss, 1.0 - cumulative((difference - continuity) / deviation, skew)
 
 
 def cumulative(z: float, skew: float, kurtosis: float = 0.0) -> float:

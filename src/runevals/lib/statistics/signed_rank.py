@@ -24,11 +24,10 @@ Ranks = Sequence[tuple[int, int]]  # twice the mid-rank of a size, which is whol
 
 
 class SignedRankTest(Struct, frozen=True, kw_only=True):
-    """The result of the test; both p are one-sided."""
+    """The result of the test."""
 
     pairs: int  # with different values
-    rise_p_value: float  # that the differences are positive
-    fall_p_value: float
+    rise_p_value: float  # one-sided: that the differences are positive
     exact: bool
 
 
@@ -46,12 +45,12 @@ def signed_rank_test(differences: Sequence[float]) -> SignedRankTest:
     observed = sum([rank_of[difference] for difference in steps if difference > 0])
     exact = below <= EXACT_MAX_PAIRS
     step = gcd(*rank_of.values()) or 1
-    rise, fall = (_exact_p_values if exact else _normal)(ranks, observed, step)
-    return SignedRankTest(pairs=below, rise_p_value=rise, fall_p_value=fall, exact=exact)
+    rise = (_exact_p_value if exact else _normal)(ranks, observed, step)
+    return SignedRankTest(pairs=below, rise_p_value=rise, exact=exact)
 
 
-def _exact_p_values(ranks: Ranks, observed: int, step: int) -> tuple[float, float]:
-    """Both p by counting all flips; all ranks are multiples of `step`.
+def _exact_p_value(ranks: Ranks, observed: int, step: int) -> float:
+    """p by counting all flips; all ranks are multiples of `step`.
 
     Each pair is a polynomial 1 + x^rank; they are multiplied as big integers, one coefficient in each field of
     `bits` bits (Kronecker substitution).
@@ -62,20 +61,13 @@ def _exact_p_values(ranks: Ranks, observed: int, step: int) -> tuple[float, floa
     for rank, count in ranks:
         for _ in range(count):
             product += product << (bits * rank // step)
-    offset = bits * observed // step
     field_sum = (1 << bits) - 1  # a number is congruent to the sum of its fields modulo this
-    at_least = (product >> offset) % field_sum
-    at_most = (product & ((1 << offset + bits) - 1)) % field_sum
-    return at_least / 2**pairs, at_most / 2**pairs
+    return (product >> (bits * observed // step)) % field_sum / (1 << pairs)
 
 
-def _normal(ranks: Ranks, observed: int, step: int) -> tuple[float, float]:
-    """Both p from the moments of the flips' distribution, which is symmetric."""
+def _normal(ranks: Ranks, observed: int, step: int) -> float:
+    """p from the moments of the flips' distribution, which is symmetric."""
     mean = sum([rank * count for rank, count in ranks]) / 2
     variance = sum([rank**2 * count for rank, count in ranks]) / 4
     kurtosis = -sum([rank**4 * count for rank, count in ranks]) / 8 / variance**2
-    deviation, above = sqrt(variance), observed - mean
-    half = step / 2
-    return cumulative((half - above) / deviation, 0.0, kurtosis), cumulative(
-        (half + above) / deviation, 0.0, kurtosis
-    )
+    return cumulative((step / 2 - (observed - mean)) / sqrt(variance), 0.0, kurtosis)

@@ -145,15 +145,14 @@ def _why(
     """Why the result of the base cannot stand for a case; `was` is the case in the base."""
     if was is None or result is None:
         return "new"
-    if was.content != replace(now.content, location=was.case.location):
-        return "edited"
-    if result.fetched or now.moves:
-        return "reads what no commit contains"
-    if result.unmeasured:
-        return "not measured in the base"
-    if result.base_result is not None and result.base_result.measured_at < oldest:
-        return "measured too long ago"
-    return "its files changed" if changes.among(now.read) else None
+    reasons = {
+        "edited": was.content != replace(now.content, location=was.case.location),
+        "reads what no commit contains": result.fetched or now.moves,
+        "not measured in the base": result.unmeasured,
+        "measured too long ago": result.base_result is not None and result.base_result.measured_at < oldest,
+    }
+    reason = next(filter(reasons.get, reasons), None)
+    return reason or ("its files changed" if changes.among(now.read) else None)
 
 
 def _sides(loaded: LoadedSuites, settings: Settings) -> Mapping[Key, _Side]:

@@ -103,11 +103,7 @@ def _searched_cases(conclusion: Conclusion, request: RunRequest) -> dict[Key, in
     """
     assert conclusion.comparison is not None  # noqa: S101 - the caller chose it for that
     lost, selection = lost_cases(conclusion.comparison), request.settings.selection
-    here = {
-        (case.suite, case.key): is_selected(case, selection)
-        for suite in request.suites.suites
-        for case in suite.cases
-    }
+    here = {(case.suite, case.key): is_selected(case, selection) for case in request.suites.cases}
     if missing := [key for key in lost if key not in here]:
         raise InvalidSettings(f"no suite here has the lost case {missing[0][1]}; name its suite with --suite PATH")
     chosen = [key for key in lost if here[key]]

@@ -17,7 +17,7 @@ from runevals.models.chat.providers import PROVIDERS
 from runevals.records import AND, CaseReport, ModelIdentity, RunInfo, RunReport, ShardInfo
 from runevals.records.errors import ExternalError, InvalidDocument
 from runevals.reports.next_steps import FOLDER
-from runevals.run.same_words import NOTICE as SAME_WORDS
+from runevals.run.measurement import SAME_WORDS
 from runevals.verdict.score import run_report
 from runevals.version import __version__
 

@@ -171,7 +171,7 @@ def _cached_target(
             f"--cache-target keeps answers of openai targets only: what an answer of a {target.identity().type} "
             "target depends on is not known, so that a kept one might be out of date"
         )
-    if target.has_servers:
+    if target.server_tools is not None:
         raise InvalidSettings("--cache-target: answers of the MCP servers under test are not cached; leave it out")
     return CachedTarget(target, cache, redact=redact)
 
