@@ -105,7 +105,8 @@ def _of(key: str, lost: _Losses, conclusion: Conclusion, path: Path) -> list[Acc
     if losses := [loss for loss in lost if key in (loss.case, f"{loss.suite}: {loss.case}")]:
         if len(losses) > 1:
             of_one = one_line(shlex.quote(f"{losses[0].suite}: {key}"), 200)
-            say(f"{one_line(key, 60)} is of {len(losses)} suites, and accepted in all; in one: {of_one}")
+            say(f"{one_line(key, 60)} is of {len(losses)} suites, and accepted in all")
+            say(f"in one, once that file is removed: runevals accept {of_one} --reason …")
         return losses
     base = conclusion.comparison.base.cases if conclusion.comparison else ()
     known = {case.key for case in (*conclusion.report.cases, *base)}

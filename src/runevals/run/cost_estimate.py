@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from runevals.lib.nullable import mean
+from runevals.lib.nullable import if_known, mean
 from runevals.lib.text.numbers import money
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records import RunReport, TurnReport
@@ -95,7 +95,7 @@ def _of_judge(report: RunReport, settings: Settings, calls: int) -> float | None
 def _of_each(calls: int, costs: Iterable[float | None]) -> float | None:
     """The cost of calls by the mean of costs that are known."""
     cost = mean(costs)
-    return None if cost is None else calls * cost
+    return if_known(cost, lambda each: calls * each)
 
 
 def _of_prompts(plan: RunPlan, settings: Settings) -> float | None:

@@ -60,7 +60,7 @@ class PromptFile(Struct, frozen=True):
         """
         if self.is_suite:
             return "suites"
-        if target.get("type") not in _SENDING or any(self.readers(target)):
+        if not self.name or target.get("type") not in _SENDING or any(self.readers(target)):
             return None
         return "target.prompt_file" if VARIABLE.search(self.text) else "target.system_prompt_file"
 
@@ -74,8 +74,6 @@ class PromptFile(Struct, frozen=True):
 
     def settings(self, target: str | None) -> Mapping[str, Any]:
         """The settings with this file, by name."""
-        if not self.name:
-            return {}
         section = target_words(target or {})
         key = self.key(section) or ""
         if self.is_skill and section.get("type") in AGENTS:

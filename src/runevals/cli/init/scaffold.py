@@ -241,7 +241,7 @@ def _written(
         values = {"suites": None if is_skill or len(names) > 1 else names, **values}  # several are found
         is_starter = any(state == workflow.WRITTEN for _, state in program)
         repeats = settings.target is not None and not settings.target.deterministic
-        name = "" if prompt.is_suite else prompt.name
+        name = prompt.name * (not prompt.is_suite)
         text = starter.starter_settings(values, repeats=repeats, is_starter=is_starter, prompt=name)
         yield _write(cwd / starter.SETTINGS, text)
     elif not is_own:
@@ -313,11 +313,9 @@ def _not_named(settings: Settings, prompt: PromptFile, target: str | None) -> It
     in_file = target_words(of_file.get("target", {}))
     if "targets" not in of_file and target != "skill" and not words.items() <= in_file.items():
         yield f"  put into the settings file: target: {target}"
-    key = (
-        prompt.key({**in_file, **words, "type": settings.target.type}) if settings.target and prompt.name else None
-    )
+    key = prompt.key({**in_file, **words})
     if key and key.removeprefix("target.") not in in_file and prompt.name not in of_file.get(key, ()):
-        name = f"{prompt.name}" if key.startswith("target.") else f"[{prompt.name}]"
+        name = {"suites": f"[{prompt.name}]"}.get(key, prompt.name)
         yield f"  name the prompt in the settings file: {key.replace('.', ', under it ')}: {name}"
 
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.records import Conclusion, Problem
 from runevals.records.errors import RunevalsError
 from runevals.records.rules import BlameLimits, Limits
@@ -69,4 +70,4 @@ def search_request(request: RunRequest, limits: BlameLimits) -> RunRequest:
 
 
 def _left(most: T | None, spent: T) -> T | None:
-    return None if most is None else max(0, most - spent)
+    return if_known(most, lambda limit: max(0, limit - spent))

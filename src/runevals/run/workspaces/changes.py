@@ -11,6 +11,7 @@ from typing import IO, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.records import FileChange, FileFound, Workspace, WorkspaceChanges
 from runevals.repository.fresh_copy import (
     CannotCopy,
@@ -115,7 +116,7 @@ def _change(
 
 
 def _form(stamp: Stamp | None) -> tuple[str, int, int] | None:
-    return None if stamp is None else (stamp.kind, stamp.mode, stamp.size)
+    return if_known(stamp, lambda one: (one.kind, one.mode, one.size))
 
 
 def _content(place: tuple[Path, str] | None, stamp: Stamp | None) -> bytes | None:
@@ -135,7 +136,7 @@ def _content_before(attempt: Attempt, path: str, stamp: Stamp | None) -> bytes |
 def _hash_before(attempt: Attempt, path: str) -> str | None:
     """The hash of a file that is too large for memory; None if only the attempt's folder had it."""
     place = _place_before(attempt, path)
-    return None if place is None else hash_file(*place)
+    return if_known(place, lambda one: hash_file(*one))
 
 
 def _place_before(attempt: Attempt, path: str) -> tuple[Path, str] | None:
@@ -166,8 +167,8 @@ def file_at(root: Path, path: str) -> FileFound:
     return FileFound(
         path=path,
         kind=kind_at(root, path),
-        text=None if lines is None else "".join(lines),
-        size=None if content is None else len(content),
+        text=if_known(lines, "".join),
+        size=if_known(content, len),
     )
 
 
