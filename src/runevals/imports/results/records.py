@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -94,14 +95,20 @@ def distinct_keys(names: Sequence[tuple[str, str, object]]) -> list[str]:
     ]
 
 
+def distinct(names: Iterable[str]) -> list[str]:
+    """The names; the second one that is alike ends in " (2)", and so on."""
+    counts: Counter[str] = Counter()
+    unique = []
+    for name in names:
+        counts[name] += 1
+        unique.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return unique
+
+
 def numbered(results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
     """The checks of one answer, each with an id of its own."""
-    counts: dict[str, int] = {}
-    unique = []
-    for result in results:
-        counts[result.id] = number = counts.get(result.id, 0) + 1
-        unique.append(result if number == 1 else replace(result, id=f"{result.id} ({number})"))
-    return tuple(unique)
+    ids = distinct(result.id for result in results)
+    return tuple(replace(result, id=id_) for result, id_ in zip(results, ids, strict=True))
 
 
 def check_result(
