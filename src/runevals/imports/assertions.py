@@ -42,11 +42,11 @@ trajectory:goal-success trajectory:step-count trajectory:tool-args-match traject
 trajectory:tool-used webhook word-count
 """
 _RUBRICS: Mapping[str, str] = {
-    "llm-rubric": "{}",
-    "g-eval": "{}",
-    "model-graded-closedqa": "{}",
-    "factuality": "It agrees with the facts of this reference, and contradicts none of them: {}",
-    "model-graded-factuality": "It agrees with the facts of this reference, and contradicts none of them: {}",
+    **dict.fromkeys(("llm-rubric", "g-eval", "model-graded-closedqa"), "{}"),
+    **dict.fromkeys(
+        ("factuality", "model-graded-factuality"),
+        "It agrees with the facts of this reference, and contradicts none of them: {}",
+    ),
 }
 _MEANS_MORE = {
     "context-recall": "it looks at the context, and ours at the answer; write what it must hold as a rubric",
