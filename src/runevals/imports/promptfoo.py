@@ -15,8 +15,8 @@ from runevals.imports.files import Files
 from runevals.imports.prompts import Prompt, read_prompts
 from runevals.imports.providers import Provider, judge_of, parameters_of, read_providers, targets_for, with_files
 from runevals.imports.remarks import Remark, Remarks
-from runevals.imports.results.records import distinct
 from runevals.imports.templates import NotPlain, rendered
+from runevals.lib.groups import distinct, without_none
 from runevals.lib.parsing.shapes import object_in, text_in
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.signatures import PROMPTFOO, other_format
@@ -215,8 +215,7 @@ def _rubric(asserted: ConvertedAssertions) -> dict[str, Any]:
     if len(asserted.rubrics) > 1:
         lines = "\n".join(f"{number}. {rubric}" for number, rubric in enumerate(asserted.rubrics, start=1))
         text = f"All of these must hold; if one of them does not, the score is 1 or 2.\n{lines}"
-    fields = {"rubric": text if asserted.rubrics else None, "judge_threshold": asserted.rubric_threshold}
-    return {key: value for key, value in fields.items() if value is not None}
+    return without_none(rubric=text if asserted.rubrics else None, judge_threshold=asserted.rubric_threshold)
 
 
 def _judge(tests: Sequence[Test], remarks: Remarks) -> dict[str, Any] | None:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import PRESETS
 from runevals.evaluators.kinds import Scripted
+from runevals.lib.groups import grouped
 from runevals.lib.parsing.source import is_of_git, unreadable
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import first_of, plural
@@ -331,9 +332,7 @@ def _looks_at_workspace(spec: EvaluatorSpec) -> bool:
 
 def _with_warnings(suites: Sequence[Suite], problems: Sequence[FileProblem]) -> list[Suite]:
     """The suites, each with its own of these problems as warnings."""
-    warnings: dict[str, list[FileProblem]] = {}
-    for problem in problems:
-        warnings.setdefault(str(problem.location.file), []).append(replace(problem, level="warning"))
+    warnings = grouped((str(problem.location.file), replace(problem, level="warning")) for problem in problems)
     return [replace(suite, problems=(*suite.problems, *warnings.get(suite.path, ()))) for suite in suites]
 
 
@@ -396,15 +395,13 @@ def _samples_together(suites: Sequence[Suite], folder: str) -> list[Suite]:
 
 def _skill_cases_together(suites: Sequence[Suite]) -> list[Suite]:
     """Files of skill cases that lie in the folders of one root are one suite."""
-    places = [
-        suite.path.rpartition("/")[0].rpartition("/") for suite in suites if suite.dialect == skill_cases.NAME
-    ]
+    of_skills = [suite for suite in suites if suite.dialect == skill_cases.NAME]
+    places = [suite.path.rpartition("/")[0].rpartition("/") for suite in of_skills]
     gated = {folder for folder, _, name in places if name in skill_cases.CATEGORIES}
-    roots: dict[str, list[Suite]] = {}
-    for suite in suites:
-        if suite.dialect == skill_cases.NAME:
-            folder = suite.path.rpartition("/")[0].rpartition("/")[0]
-            roots.setdefault((folder or ".") if folder in gated else suite.path, []).append(suite)
+    roots = grouped(
+        ((folder or ".") if folder in gated else suite.path, suite)
+        for suite, (folder, _, _) in zip(of_skills, places, strict=True)
+    )
     suites_ = [
         joined_suites(members, root, skill_cases.NAME) if root != members[0].path else members[0]
         for root, members in roots.items()

@@ -10,6 +10,7 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
+from runevals.lib.groups import without_none
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.records import AgainstComparison, CaseReport, Finding, Outcome, RegressionRule, RunReport, State
 from runevals.verdict.matching import Pair
@@ -68,7 +69,7 @@ def against_target(
     comparisons = {
         name: _against(of_both, reports[name], report_there, reference) for name, of_both in sides.items()
     }
-    compared = {name: comparison for name, comparison in comparisons.items() if comparison is not None}
+    compared = without_none(**comparisons)
     at_worst = {name: [pair.completed(1, 0) for pair in sides[name].due] for name in compared}
     losses = {name: _losses(pairs) for name, pairs in at_worst.items()}
     tested = [name for name, comparison in compared.items() if not comparison.deterministic]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import lru_cache
 from statistics import fmean
@@ -11,6 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.groups import grouped
 from runevals.lib.record_from import record_from
 from runevals.records import (
     AttemptReport,
@@ -337,16 +337,9 @@ def _moved(base: Cases, head: Cases) -> dict[Key, Key]:
 
 def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) -> dict[Key, Key]:
     """The keys of cases with the same label, in order. Copies that the other side lacks were added or removed."""
-    before, now = _by_label(base, label), _by_label(head, label)
+    before, now = (grouped((label(case), key) for key, case in cases.items()) for cases in (base, head))
     both = before.keys() & now.keys()
     return {key: old for content in both for key, old in zip(now[content], before[content], strict=False)}
-
-
-def _by_label(cases: Cases, label: Callable[[CaseReport], object]) -> Mapping[object, list[Key]]:
-    keys: dict[object, list[Key]] = defaultdict(list)
-    for key, case in cases.items():
-        keys[label(case)].append(key)
-    return keys
 
 
 def _without(cases: Cases, keys: Container[Key]) -> Cases:

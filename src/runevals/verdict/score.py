@@ -11,6 +11,7 @@ from typing import TypedDict
 
 from msgspec.structs import replace
 
+from runevals.lib.groups import grouped
 from runevals.lib.nullable import mean
 from runevals.lib.record_from import record_from
 from runevals.records import (
@@ -202,14 +203,20 @@ def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
 
     A cached answer is not added: the run that made it may have been counted already.
     """
-    more: dict[tuple[str, str, str], list[AttemptReport]] = defaultdict(list)
-    for report in older:
-        for case in report.cases:
-            more[case.suite, case.key, case.fingerprint].extend(a for a in case.attempts if not a.cached)
+    more = grouped(
+        ((case.suite, case.key, case.fingerprint), attempt)
+        for report in older
+        for case in report.cases
+        for attempt in case.attempts
+        if not attempt.cached
+    )
     cases = []
     for case in newest.cases:
         from_cache = any(attempt.cached for attempt in case.attempts)
-        attempts = [*case.attempts, *(() if from_cache else more[case.suite, case.key, case.fingerprint])]
+        attempts = [
+            *case.attempts,
+            *(() if from_cache else more.get((case.suite, case.key, case.fingerprint), ())),
+        ]
         cases.append(over_attempts(case, attempts))
     return run_report(newest.run, cases, complete=newest.complete)
 

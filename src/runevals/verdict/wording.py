@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from runevals.lib.groups import grouped
 from runevals.lib.nullable import mean
 from runevals.lib.text.numbers import (
     first_of,
@@ -386,9 +387,7 @@ def edited_and_failing(comparison: Comparison) -> list[str]:
 
 def weakened(comparison: Comparison) -> list[tuple[str, str]]:
     """(which cases, what is weaker), one entry for all cases of a suite that are weaker in the same way."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for weakening in comparison.weakenings:
-        groups.setdefault((weakening.suite, weakening.message), []).append(weakening.key)
+    groups = grouped(((one.suite, one.message), one.key) for one in comparison.weakenings)
     return [
         (keys[0] if len(keys) == 1 else f"{short_list(keys, MOST_NAMED)} of {suite}", message)
         for (suite, message), keys in groups.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from math import inf
@@ -23,6 +23,7 @@ from runevals.imports.results.records import (
 )
 from runevals.imports.results.repetitions import whole_repeats, without_count
 from runevals.imports.results.words import ENDS, PASSES
+from runevals.lib.groups import grouped
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.xml import XmlElement
 from runevals.lib.text.numbers import plural
@@ -286,9 +287,7 @@ def _with_hidden_failures(tests: list[_Test], root: XmlElement) -> Iterator[_Tes
     It writes all of them into one suite: a test of two suites was run by two jobs.
     """
     is_of_pytest = root.attributes.get("name") == PYTEST_ROOT
-    places: dict[tuple[int, str, str], list[int]] = defaultdict(list)
-    for place, test in enumerate(tests):
-        places[id(test.within), test.classname, test.name].append(place)
+    places = grouped(((id(test.within), test.classname, test.name), place) for place, test in enumerate(tests))
     earlier = {place for several in places.values() for place in several[:-1]}
     for place, test in enumerate(tests):
         says_nothing = not any(child.name in _ENDS for child in test.element.children)

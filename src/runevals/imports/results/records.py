@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.groups import distinct
 from runevals.records import CheckResult, Layer, Outcome, Problem, TurnReport
 from runevals.records.errors import InvalidDocument
 from runevals.suites.fingerprint import key_of_prompts
@@ -93,16 +93,6 @@ def distinct_keys(names: Sequence[tuple[str, str, object]]) -> list[str]:
         key if len(contents[key]) == 1 else f"{key} {key_of_prompts([prompt, repr(content)])}"
         for key, (_, prompt, content) in zip(first, names, strict=True)
     ]
-
-
-def distinct(names: Iterable[str]) -> list[str]:
-    """The names; the second one that is alike ends in " (2)", and so on."""
-    counts: Counter[str] = Counter()
-    unique = []
-    for name in names:
-        counts[name] += 1
-        unique.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
-    return unique
 
 
 def numbered(results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
+from runevals.lib.groups import without_none
 from runevals.lib.parsing.json_template import fill
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import JsonPath, Source, pointer
@@ -214,7 +215,7 @@ class _Reader(Struct, kw_only=True):
         skill_names = [name for one in both for name in one.get("skills", ())]
         bases = [self.options.folder or self.options.root]
         there = find_files([*sources.values(), *skill_names], bases, self.options.root)
-        paths = {name: path for name, path in there.items() if path is not None}
+        paths = without_none(**there)
         missing = "".join(f"there is no {name}; " for name in sorted(there.keys() - paths.keys()))
         if missing:
             self.warn(at, f"{missing}the case is errored, and not run without", rule="meaning")

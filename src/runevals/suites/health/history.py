@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from msgspec import Struct
 
+from runevals.lib.groups import grouped
 from runevals.lib.nullable import total
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import Case, CaseReport, RunReport
@@ -92,23 +92,23 @@ def far_above(cases: Sequence[Case], past: Sequence[RunReport], amount: _Amount)
 
 def _typical(past: Sequence[RunReport], amount: str) -> dict[Key, float]:
     """The median over all runs of each case of which this field of turns, in all, is known."""
-    all_values: dict[Key, list[float]] = defaultdict(list)
-    for report in past:
-        for case in report.cases:
-            for attempt in case.attempts:
-                if (value := total(getattr(turn, amount) for turn in attempt.turns)) is not None:
-                    all_values[case.suite, case.key].append(value)
+    sums = (
+        ((case.suite, case.key), total(getattr(turn, amount) for turn in attempt.turns))
+        for report in past
+        for case in report.cases
+        for attempt in case.attempts
+    )
+    all_values = grouped((key, value) for key, value in sums if value is not None)
     return {key: median(values) for key, values in all_values.items()}
 
 
 def _by_version(past: Sequence[RunReport]) -> list[dict[Key, list[CaseReport]]]:
     """The results of one commit are one version; a result without a commit is its own version."""
-    versions: dict[object, dict[Key, list[CaseReport]]] = {}
-    for number, report in enumerate(past):
-        version = versions.setdefault(report.run.commit or number, defaultdict(list))
-        for case in report.cases:
-            version[case.suite, case.key].append(case)
-    return list(versions.values())
+    reports = grouped((report.run.commit or number, report) for number, report in enumerate(past))
+    return [
+        grouped(((case.suite, case.key), case) for report in version for case in report.cases)
+        for version in reports.values()
+    ]
 
 
 def _key(case: Case) -> Key:
