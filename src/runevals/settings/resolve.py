@@ -217,6 +217,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     granted = _granted(endpoints) if of_change else None
     variables = program_variables(endpoints.values["target"], granted)
     fetching = effective_source("url_fetch", file, base_side)[0].get("url_fetch", {})
+    blame: Any = effective_source("blame", file, base_side)[0].get("blame", {})
     settings = Settings(
         cwd=raw.cwd,
         repository=repository,
@@ -240,7 +241,8 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         measure=_record(
             MeasureSettings,
             values,
-            repeat=_repeat(values["repeat"], raw),
+            # At most; a plan makes one if the target is deterministic.
+            repeat=values["repeat"] or (ROUNDS_IN_CI if in_ci(raw.environment) and not raw.evaluate_only else 1),
             cache=_cache(values["cache"], raw),
             prices=prices_of(file, base_side),
             limits=Limits(
@@ -286,7 +288,9 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         github=_record(
             GithubSettings,
             values,
-            blame=_blame(effective_source("blame", file, base_side)[0].get("blame", {})),
+            blame=None
+            if blame == "off"
+            else BlameLimits(runs=blame.get("max_runs"), cost_usd=blame.get("max_cost")),
         ),
         evaluate_only=raw.evaluate_only,
         environment=raw.environment,
@@ -316,13 +320,6 @@ def _against(name: str | None, targets: TargetChoice) -> str | None:
     """What is compared besides the base: of one of several targets that runs alone, no other target."""
     alone = name in targets.known and not targets.several
     return None if name == "none" or alone else name
-
-
-def _blame(section: Any) -> BlameLimits | None:
-    """How long the lines that lost cases are searched for; None if they are not."""
-    if section == "off":
-        return None
-    return BlameLimits(runs=section.get("max_runs"), cost_usd=section.get("max_cost"))
 
 
 def _granted(raw: RawEndpoint) -> Ledger:
@@ -418,13 +415,6 @@ def _source_of(name: str, origins: Mapping[str, str], file: SettingsFile) -> str
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def _repeat(repeat: int | None, raw: RawSettings) -> int:
-    """Attempts per case at most; a plan makes one if the target is deterministic."""
-    if repeat is not None:
-        return repeat
-    return ROUNDS_IN_CI if in_ci(raw.environment) and not raw.evaluate_only else 1
 
 
 def _cache(folder: str | None, raw: RawSettings) -> Path | None:

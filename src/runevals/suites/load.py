@@ -43,6 +43,7 @@ from runevals.suites.selection import is_selected
 from runevals.suites.workspace import with_workspaces
 
 PLACEHOLDER = "replace me"  # how what `init` writes begins where the author must write
+USUAL = SuiteEntry(path="", base=Path())  # in place of entries: the usual places are searched
 _MOST_SHOWN = 8  # suites that were seen and are not run
 _MOST_CANDIDATES, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
 
@@ -110,9 +111,9 @@ def load_suites(request: LoadRequest) -> LoadedSuites:
         raise NoSuiteFound("\n".join(lines)) from None
 
 
-def _discovered(entry: SuiteEntry | None, request: LoadRequest) -> Discovery:
-    """The files of an entry; without one, of the settings' folder, or else of the folder here."""
-    if entry is not None:
+def _discovered(entry: SuiteEntry, request: LoadRequest) -> Discovery:
+    """The files of an entry; of the usual places, those of the settings' folder, or else of the folder here."""
+    if entry is not USUAL:
         return discover(entry.base, entry.path, everything=request.everything)
     if request.below is not None:
         with suppress(NoSuiteFound):
@@ -179,9 +180,8 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:
     broken: list[FileProblem] = []
     known_paths: set[Path] = set()
     files: list[Path] = []
-    entries = request.entries or (None,)
-    for entry in entries:
-        if entry is not None and entry.from_file:
+    for entry in request.entries or (USUAL,):
+        if entry.from_file:
             _require_inside(entry, request)
         discovered = _discovered(entry, request)
         here: list[Suite] = []
@@ -204,7 +204,7 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:
                 if discovered.folder is not None and suite.dialect == eval_samples.NAME and beside:
                     notices.append(f"skipped by its name: {display_path(path, request.repository)}")
                     continue
-                if entry is None and (why := _not_measurable(suite, request)) is not None:
+                if entry is USUAL and (why := _not_measurable(suite, request)) is not None:
                     name = display_path(path, request.repository)
                     notices.append(f"not run: {name}: {why} (--all runs it)")
                     continue
@@ -358,10 +358,10 @@ def _with_files(suite: Suite, request: LoadRequest) -> Suite:
     return replace(suite, cases=tuple(map(refused, suite.cases)))
 
 
-def _load(path: Path, entry: SuiteEntry | None, request: LoadRequest) -> Suite:
+def _load(path: Path, entry: SuiteEntry, request: LoadRequest) -> Suite:
     """One file → suite. Raises InvalidSuite, for a link of the repository that leads out of it too."""
     stands_inside = Path(os.path.normpath(path)).is_relative_to(request.repository)
-    if stands_inside or (entry is not None and entry.from_file):
+    if stands_inside or entry.from_file:
         _require_own(path, request)
     return load(path, display_path(path, request.repository), _options(entry, request))
 
@@ -498,13 +498,12 @@ def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[Fi
     return list(problems)
 
 
-def _options(entry: SuiteEntry | None, request: LoadRequest) -> LoadOptions:
-    names = entry.evaluators if entry is not None and entry.evaluators else request.evaluators
+def _options(entry: SuiteEntry, request: LoadRequest) -> LoadOptions:
     templates = (request.template, *request.other_templates)
     return LoadOptions(
-        evaluators=names,
+        evaluators=entry.evaluators or request.evaluators,
         variables=tuple(name for template in filter(None, templates) for name in variables_of(template)),
-        columns={} if entry is None else entry.columns,
+        columns=entry.columns,
         evaluate_only=request.evaluate_only,
         definitions=request.definitions,
         root=request.repository,

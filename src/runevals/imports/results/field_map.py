@@ -90,9 +90,7 @@ class Scales(Struct, frozen=True):
     """What the scores of a file are, by the names of their checks: shares, or on a scale that nothing tells."""
 
     graded: frozenset[str] = frozenset()  # any is between 0 and 1: their size is compared
-    unknown: frozenset[str] = (
-        frozenset()
-    )  # any is not between 0 and 1, and there is no limit: they are not compared
+    unknown: frozenset[str] = frozenset()  # any is not, and there is no limit: they are not compared
 
 
 class CheckMap(Struct, frozen=True, kw_only=True):

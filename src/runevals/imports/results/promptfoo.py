@@ -195,6 +195,5 @@ PROMPTFOO = FieldMap(
         "duration_s": "results.stats.durationMs|stats.durationMs ms",
     },
 )
-LINES = replace(
-    PROMPTFOO, marks=("testCase", "promptIdx", "success"), lists=(), lines=True
-)  # of --output FILE.jsonl
+# Of --output FILE.jsonl
+LINES = replace(PROMPTFOO, marks=("testCase", "promptIdx", "success"), lists=(), lines=True)

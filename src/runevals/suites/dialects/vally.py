@@ -206,9 +206,8 @@ class _Reader(Struct, kw_only=True):
     ) -> tuple[Mapping[str, Path], tuple[tuple[str, ...], ...], str]:
         """(the files, the programs that set it up, what is missing) of a stimulus, with those of all."""
         parts = [fields["environment"] for fields in (self.document, raw) if "environment" in fields]
-        both: list[Any] = [
-            {one: None} if isinstance(one, str) else one for one in parts
-        ]  # a text names one elsewhere
+        # A text names one elsewhere.
+        both: list[Any] = [{one: None} if isinstance(one, str) else one for one in parts]
         for key in sorted({key for one in both for key in one} - {"files", "commands", "skills"}):
             self.warn((*at, "environment"), f"'{key}' is not set up; the target must have it")
         sources = {entry["dest"]: entry["src"] for one in both for entry in one.get("files", ())}
