@@ -1,9 +1,18 @@
-"""Sums of amounts that may be unknown."""
+"""Values that may be unknown: what is made of one, and sums."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import fsum
+from typing import TypeVar
+
+V = TypeVar("V")
+R = TypeVar("R")
+
+
+def if_known(function: Callable[[V], R], value: V | None) -> R | None:
+    """What the function makes of a value; None for None."""
+    return None if value is None else function(value)
 
 
 def total(amounts: Iterable[float | None]) -> float | None:
@@ -15,8 +24,7 @@ def total(amounts: Iterable[float | None]) -> float | None:
 
 def whole_total(amounts: Iterable[float | None]) -> int | None:
     """The sum of whole numbers."""
-    result = total(amounts)
-    return None if result is None else int(result)
+    return if_known(int, total(amounts))
 
 
 def mean(values: Iterable[float | None]) -> float | None:

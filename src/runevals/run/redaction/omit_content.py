@@ -7,9 +7,11 @@ import json
 
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.records import (
     CaseReport,
     CheckResult,
+    Problem,
     RunReport,
     SimulatedConversation,
     TurnReport,
@@ -47,8 +49,8 @@ def _turn(turn: TurnReport, content: Content) -> TurnReport:
         raised=_text(turn.raised, content),
         session=None,
         conversation=None if turn.conversation is None else _conversation(turn.conversation, content),
-        workspace=None if turn.workspace is None else _workspace(turn.workspace),
-        error=None if turn.error is None else replace(turn.error, message=turn.error.code),
+        workspace=if_known(_workspace, turn.workspace),
+        error=if_known(_code_only, turn.error),
         results=tuple(_result(result) for result in turn.results),
     )
 
@@ -65,8 +67,11 @@ def _workspace(changes: WorkspaceChanges) -> WorkspaceChanges:
 
 def _result(result: CheckResult) -> CheckResult:
     """A reason may quote the answer, and details may hold it."""
-    error = None if result.error is None else replace(result.error, message=result.error.code)
-    return replace(result, reason="", details={}, error=error)
+    return replace(result, reason="", details={}, error=if_known(_code_only, result.error))
+
+
+def _code_only(problem: Problem) -> Problem:
+    return replace(problem, message=problem.code)
 
 
 def _text(text: str | None, content: Content) -> str | None:
