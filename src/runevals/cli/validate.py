@@ -99,7 +99,7 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
     read, problems = read_suites(request)
     problems += _problems_of_lists(settings, read)
     with Sandbox(workers=1) as sandbox:
-        loaded = require_suites(read, [*problems, *unusable_evaluators(read.suites, sandbox)])
+        loaded = require_suites(read, [*problems, *unusable_evaluators(read.cases, sandbox)])
         if settings.rules.gates:
             from runevals.run.preflight import require_gates
 
@@ -124,7 +124,7 @@ def _problems_of_lists(settings: Settings, read: LoadedSuites) -> Iterator[FileP
         if settings.load.quarantine.is_file():
             from runevals.run.quarantine import quarantine_of
 
-            yield from quarantine_of(settings, read).problems
+            yield from quarantine_of(settings, read.cases).problems
     except InvalidSuite as error:
         yield from error.problems
     path = accepted_file(settings)

@@ -11,7 +11,7 @@ from runevals.run.default_target import with_target
 from runevals.run.head import alike_earlier
 from runevals.run.load import load_request
 from runevals.run.provenance import edits_not_in_workspaces
-from runevals.run.quarantine import quarantine_for, quarantine_of
+from runevals.run.quarantine import quarantine_of
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import report_without_either, without_either, without_patterns
 from runevals.run.request import RunRequest
@@ -46,7 +46,7 @@ def prepared(request: RunRequest) -> RunRequest:
     """
     require_evaluators(load_request(request.settings))
     settings = with_split(with_target(request.settings, request.suites.suites), request.suites.suites)
-    quarantine = quarantine_of(settings, request.suites)
+    quarantine = quarantine_of(settings, request.suites.cases)
     cases = request.suites.cases
     mark = run_of_mark(settings, cases, request.find_mark)
     edits = edits_not_in_workspaces(settings, request.suites)
@@ -65,7 +65,7 @@ def prepared_merge(report: RunReport, request: RunRequest) -> tuple[RunReport, R
     with the runs of an earlier attempt of this job."""
     settings = request.settings
     report = without_patterns(report, settings)
-    added = quarantine_of(settings, request.suites).weakenings
+    added = quarantine_of(settings, request.suites.cases).weakenings
     mark = run_of_mark(settings, report.cases, request.find_mark)
     notices = (*settings.notices, *report.run.notices, *mark.notices)
     report = replace(report, run=replace(report.run, notices=tuple(dict.fromkeys(notices))))
@@ -84,7 +84,7 @@ def prepared_results(report: RunReport, request: RunRequest) -> tuple[RunReport,
     cases = [case for case in report.cases if is_selected(case, settings.selection)]
     if not cases:
         raise InvalidSettings("no case of the results is left by --category, --tag and --filter")
-    quarantine = quarantine_for(settings, cases)
+    quarantine = quarantine_of(settings, cases)
     mark = run_of_mark(settings, cases, request.find_mark)
     cases = [replace(case, quarantined=(case.suite, case.key) in quarantine.cases) for case in cases]
     notices = (*settings.notices, *report.run.notices, *request.notices, *quarantine.notices, *mark.notices)

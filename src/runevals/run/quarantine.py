@@ -14,16 +14,10 @@ from runevals.records.errors import InvalidSuite
 from runevals.repository import git
 from runevals.settings.resolve import Settings
 from runevals.suites import quarantine
-from runevals.suites.load import LoadedSuites
 from runevals.suites.quarantine import NOTICES, Quarantine, QuarantineEntry
 
 
-def quarantine_of(settings: Settings, loaded: LoadedSuites) -> Quarantine:
-    """The list in force for the cases of these suites. Raises InvalidSuite for a broken list."""
-    return quarantine_for(settings, loaded.cases)
-
-
-def quarantine_for(settings: Settings, cases: Sequence[Case | CaseReport]) -> Quarantine:
+def quarantine_of(settings: Settings, cases: Sequence[Case | CaseReport]) -> Quarantine:
     """The list that applies. Outside a change the checkout is the base. Raises InvalidSuite for a broken list."""
     path, root = settings.load.quarantine, settings.repository
     display_path = relative_name(path, root)

@@ -140,7 +140,7 @@ def on_cases_of(request: RunRequest, commit: str) -> Iterator[RunRequest]:
             rules=settings.rules,
         )
         suites = _chosen_cases(borrowed, request, commit)
-        quarantined = quarantine_of(borrowed, suites).cases
+        quarantined = quarantine_of(borrowed, suites.cases).cases
         in_head = partial(_in_head, of_base=of_base.repository, of_head=settings.repository)
         rows = (replace(suite, cases=tuple(map(in_head, suite.cases))) for suite in suites.suites)
         former = {now: was for was, now in renamed_files(settings.repository, commit)}

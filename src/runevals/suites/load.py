@@ -32,12 +32,12 @@ from runevals.records.errors import (
     UnrecognisedSuite,
 )
 from runevals.records.rules import CATEGORY_GATES, Selection, SuiteEntry
-from runevals.records.script import ScriptRunner
+from runevals.records.script import Call, ScriptRunner
 from runevals.records.traits import UNKNOWN, Traits
 from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases
 from runevals.suites.dialects.checking import joined_suites
 from runevals.suites.discover import Discovery, discover, suite_files
-from runevals.suites.plan import RunPlan, checks_of
+from runevals.suites.plan import RunPlan
 from runevals.suites.prompt import prompt_problems, variables_of, with_prompts
 from runevals.suites.selection import is_selected
 from runevals.suites.workspace import with_workspaces
@@ -434,50 +434,17 @@ def without_model(suites: Sequence[Suite]) -> list[str]:
 
 def dry_run_evaluators(plan: RunPlan, sandbox: ScriptRunner) -> None:
     """Tries what evaluators bring along before anything is sent. Raises InvalidSuite with every fault."""
-    planned = (
-        _PlannedCheck(case, turn, spec, check.evaluator)
-        for case in plan.cases
-        for turn in case.turns
-        for spec, check in zip(turn.checks, checks_of(turn), strict=True)
-        if isinstance(check.evaluator, Scripted)
-    )
-    if problems := _unusable(planned, sandbox):
+    if problems := unusable_evaluators(plan.cases, sandbox):
         raise InvalidSuite(problems)
 
 
-def unusable_evaluators(suites: Sequence[Suite], sandbox: ScriptRunner) -> list[FileProblem]:
+def unusable_evaluators(cases: Iterable[Case], sandbox: ScriptRunner) -> list[FileProblem]:
     """Definitions of evaluators that cannot be used; those that cannot be built are reported by their suite."""
-    planned = (
-        _PlannedCheck(case, turn, spec, evaluator)
-        for suite in suites
-        for case in suite.cases
-        for turn in case.turns
-        for spec in turn.checks
-        if (evaluator := _build(spec)) is not None
-    )
-    return _unusable(planned, sandbox)
-
-
-class _PlannedCheck(Struct, frozen=True):
-    case: Case
-    turn: Turn
-    spec: EvaluatorSpec
-    evaluator: Scripted
-
-
-def _build(spec: EvaluatorSpec) -> Scripted | None:
-    try:
-        evaluator = catalogue.build(spec).evaluator
-        return evaluator if isinstance(evaluator, Scripted) else None
-    except (InvalidOptions, UnknownEvaluator):
-        return None
-
-
-def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[FileProblem]:
     problems: dict[FileProblem, None] = {}
     reported: set[tuple[str, str, str]] = set()
-    for check in checks:
-        call = check.evaluator.rehearsal(check.turn.expected)
+    checks = ((one, turn_, check) for one in cases for turn_ in one.turns for check in turn_.checks)
+    for case, turn, spec in checks:
+        call = _rehearsal(spec, turn)
         if call is None or sandbox.is_quick(call):  # a pattern that is read here is valid
             continue
         if (key := (call.kind, call.code, str(call.arguments))) in reported:
@@ -485,17 +452,24 @@ def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[Fi
         reported.add(key)
         answer = sandbox.run(call)
         if answer.error is not None:
-            own = check.spec.location
-            location = own or check.turn.location or check.case.location
-            message = f"{check.spec.id or check.spec.name} cannot be used: {answer.reason}"
+            own = spec.location
             problem = FileProblem(
-                location=location,
+                location=own or turn.location or case.location,
                 pointer="" if own is None else own.pointer,
-                message=message,
+                message=f"{spec.id or spec.name} cannot be used: {answer.reason}",
                 rule="evaluator-unusable",
             )
             problems[problem] = None
     return list(problems)
+
+
+def _rehearsal(spec: EvaluatorSpec, turn: Turn) -> Call | None:
+    """What shows whether code that an evaluator brings along can be used."""
+    try:
+        evaluator = catalogue.build(spec).evaluator
+    except (InvalidOptions, UnknownEvaluator):
+        return None
+    return evaluator.rehearsal(turn.expected) if isinstance(evaluator, Scripted) else None
 
 
 def _options(entry: SuiteEntry, request: LoadRequest) -> LoadOptions:

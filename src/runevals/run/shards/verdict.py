@@ -16,7 +16,7 @@ from runevals.run.head import alike_earlier, compare_with_base
 from runevals.run.load import suites_of
 from runevals.run.nothing_measured import nothing_measured
 from runevals.run.provenance import commit_here, provenance
-from runevals.run.quarantine import quarantine_for, quarantine_of
+from runevals.run.quarantine import quarantine_of
 from runevals.run.request import RunRequest
 from runevals.run.shards.merge import same_model
 from runevals.run.sides import can_run_again, measure_base, rerunnable
@@ -53,7 +53,7 @@ def with_rules_of_base(report: RunReport, own: Settings, of_base: Settings) -> R
             f"the shards ran with {AND.join(names)} of the change's own settings, but until these are merged, "
             "the base's decide; run the change without shards, with --base"
         )
-    quarantine = quarantine_for(of_base, _cases_of(report, of_base))
+    quarantine = quarantine_of(of_base, _cases_of(report, of_base))
     cases = [replace(case, quarantined=(case.suite, case.key) in quarantine.cases) for case in report.cases]
     others = (notice for notice in run.notices if not notice.startswith(NOTICES))
     return replace(report, run=replace(run, notices=(*others, *quarantine.notices)), cases=tuple(cases))
@@ -130,7 +130,7 @@ def _here(report: RunReport, request: RunRequest, baseline: Baseline | None = No
     try:
         suites = suites_of(request.settings)
         settings = with_target(request.settings, suites.suites)
-        quarantine = quarantine_of(settings, suites)
+        quarantine = quarantine_of(settings, suites.cases)
         suites = replace(suites, quarantined=quarantine.cases)
         here = replace(request, settings=settings, suites=suites, notices=quarantine.notices)
         why_not = "" if baseline is None else rerunnable(settings, baseline)[1]
