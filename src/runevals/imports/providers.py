@@ -202,10 +202,8 @@ _ADVICE = {
 
 
 def _advice(name: str) -> str:
-    for prefixes, advice in _ADVICE.items():
-        if name.startswith(prefixes):
-            return advice
-    return "ask it through an endpoint that speaks OpenAI's chat API: target.base_url or OPENAI_BASE_URL"
+    usual = "ask it through an endpoint that speaks OpenAI's chat API: target.base_url or OPENAI_BASE_URL"
+    return next((advice for starts, advice in _ADVICE.items() if name.startswith(starts)), usual)
 
 
 def _configured(provider: Provider, remarks: Remarks) -> dict[str, Any]:
