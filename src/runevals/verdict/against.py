@@ -10,7 +10,7 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
-from runevals.lib.groups import without_none
+from runevals.lib.groups import grouped, without_none
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.records import AgainstComparison, CaseReport, Finding, Outcome, RegressionRule, RunReport, State
 from runevals.verdict.matching import Pair
@@ -159,14 +159,10 @@ def _constant(pairs: Sequence[Pair], outcome: Outcome) -> Iterator[str]:
     for pair in pairs:
         sides = [_outcomes(case) for case in (pair.base, pair.head)]
         for check in sides[1]:
-            if all(side.get(check) == {outcome} for side in sides):
+            if all({*side.get(check, ())} == {outcome} for side in sides):
                 yield f"{pair.head.key}: {check}"
 
 
-def _outcomes(case: CaseReport) -> dict[str, set[Outcome]]:
-    outcomes: dict[str, set[Outcome]] = {}
-    for attempt in case.runs:
-        for turn in attempt.turns:
-            for result in turn.results:
-                outcomes.setdefault(result.id, set()).add(result.outcome)
-    return outcomes
+def _outcomes(case: CaseReport) -> dict[str, list[Outcome]]:
+    results = (result for attempt in case.runs for turn in attempt.turns for result in turn.results)
+    return grouped((result.id, result.outcome) for result in results)

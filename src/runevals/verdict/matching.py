@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import fmean
 from typing import Literal
 
@@ -268,7 +268,12 @@ def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
     }
     if len(partners) == len(base) == len(head):
         return partners
-    for find in (_moved_within_suite, _moved, _edited, _edited_prompts):
+    for find in (
+        partial(_renamed, label=lambda case: (case.suite, case.content)),
+        partial(_renamed, label=lambda case: case.content),
+        lambda before, now: {key: key for key in before.keys() & now.keys()},  # edited
+        _edited_prompts,
+    ):
         partners |= find(_without(base, set(partners.values())), _without(head, partners))
     return partners | _edited_elsewhere(partners, base, head)
 
@@ -282,10 +287,6 @@ def _edited_elsewhere(partners: Mapping[Key, Key], base: Cases, head: Cases) -> 
     gone = _without(base, set(partners.values()))
     places = {was: (suite, was[1]) for was in gone for suite in suites.get(was[0], ()) if (suite, was[1]) in left}
     return {now: was for was, now in places.items()}
-
-
-def _edited(base: Cases, head: Cases) -> dict[Key, Key]:
-    return {key: key for key in base.keys() & head.keys()}
 
 
 def _edited_prompts(base: Cases, head: Cases) -> dict[Key, Key]:
@@ -325,14 +326,6 @@ def _similarity(before: CaseReport, now: CaseReport, ratio: Callable[[str, str],
         for case, turns in ((before, old), (now, new))
     )
     return min(ratio(*texts), ratio(*names)) / 100
-
-
-def _moved_within_suite(base: Cases, head: Cases) -> dict[Key, Key]:
-    return _renamed(base, head, lambda case: (case.suite, case.content))
-
-
-def _moved(base: Cases, head: Cases) -> dict[Key, Key]:
-    return _renamed(base, head, lambda case: case.content)
 
 
 def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) -> dict[Key, Key]:

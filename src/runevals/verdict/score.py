@@ -111,10 +111,7 @@ def layer_scores(results: Iterable[CheckResult]) -> Layers:
 def status_of(results: Sequence[CheckResult]) -> Outcome:
     """Any failed → failed; else any errored → errored; else any passed → passed; else skipped."""
     outcomes = {result.outcome for result in results}
-    for outcome in (Outcome.FAILED, Outcome.ERRORED, Outcome.PASSED):
-        if outcome in outcomes:
-            return outcome
-    return Outcome.SKIPPED
+    return next(filter(outcomes.__contains__, (Outcome.FAILED, Outcome.ERRORED, Outcome.PASSED)), Outcome.SKIPPED)
 
 
 def case_report(case: Case, attempts: Sequence[AttemptReport], *, quarantined: bool = False) -> CaseReport:
@@ -213,11 +210,8 @@ def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
     cases = []
     for case in newest.cases:
         from_cache = any(attempt.cached for attempt in case.attempts)
-        attempts = [
-            *case.attempts,
-            *(() if from_cache else more.get((case.suite, case.key, case.fingerprint), ())),
-        ]
-        cases.append(over_attempts(case, attempts))
+        others = () if from_cache else more.get((case.suite, case.key, case.fingerprint), ())
+        cases.append(over_attempts(case, [*case.attempts, *others]))
     return run_report(newest.run, cases, complete=newest.complete)
 
 

@@ -20,6 +20,10 @@ TIMES = 2.0  # and at least so many times the median
 TO_SIGMA = 1.4826  # of a normal distribution, the standard deviation for each median absolute deviation
 
 Key = tuple[str, str]
+_DID = {
+    1.0: "passed; keep it if it guards something, otherwise make it harder",
+    0.0: "failed; it cannot show a loss: fix the program under test, or the case",
+}
 
 
 def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
@@ -34,14 +38,9 @@ def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hi
         if len(outcomes) < FEWEST_VERSIONS or len(set().union(*outcomes)) != 1:
             continue
         (rate,) = outcomes[0]
-        if rate not in (0.0, 1.0):
+        if rate not in _DID:
             continue
-        did = (
-            "passed; keep it if it guards something, otherwise make it harder"
-            if rate
-            else "failed; it cannot show a loss: fix the program under test, or the case"
-        )
-        message = f"{case_label(case)}: in each of {len(outcomes)} versions every run of it {did}"
+        message = f"{case_label(case)}: in each of {len(outcomes)} versions every run of it {_DID[rate]}"
         yield Hint(kind="tells nothing apart", location=case.location, message=message)
 
 
