@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runevals.lib.groups import without_none
-
 if TYPE_CHECKING:
     from runevals.records import CaseReport
 
@@ -138,7 +136,7 @@ class Evals:
                 raise TypeError(f"{name} must be text, not {type(text).__name__}")
         amounts = {"latency_s": latency_s, "cost_usd": cost_usd}
         counts = {"input_tokens": input_tokens, "output_tokens": output_tokens}
-        numbers = without_none(**amounts, **counts)
+        numbers = {name: number for name, number in {**amounts, **counts}.items() if number is not None}
         for name, number in numbers.items():
             if isinstance(number, bool) or not isinstance(number, int if name in counts else int | float):
                 raise TypeError(f"{name} must be a {'whole ' * (name in counts)}number, not {number!r}")

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.text.escape import one_line, visible
 from runevals.lib.text.numbers import UNKNOWN, count, money, plural, score, seconds
 from runevals.records import (
@@ -157,15 +158,15 @@ def row(of_page: PageCase) -> Json:
             "suite": visible(case.suite),
             "key": one_line(case.key, 500),
             "name": "" if case.name == case.key else one_line(case.name, 500),
-            "category": _maybe(case.category),
+            "category": if_known(one_line, case.category),
             "tags": [one_line(tag) for tag in case.tags],
             "place": one_line(case.file if case.line is None else f"{case.file}:{case.line}", 500),
             "status": of_page.status,
             "statuses": [None if side is None else side.status.value for side in of_page.sides],
             "change": of_page.change,
-            "runs": [None if side is None else runs_passed(side) for side in of_page.sides],
+            "runs": [if_known(runs_passed, side) for side in of_page.sides],
             "scores": [_score(side) for side in of_page.sides] if any(map(_score, of_page.sides)) else None,
-            "slowest": [None if side is None else _slowest(side) for side in of_page.sides],
+            "slowest": [if_known(_slowest, side) for side in of_page.sides],
             "why": _why(case),
             "notes": None if case.notes is None else one_line(case.notes, 2000),
             "checks": list(dict.fromkeys(one_line(one.id) for turn in turns for one in turn.results)),
@@ -268,8 +269,8 @@ class _Body:
                 "input": self._text(_pretty(call.input)),
                 "output": self._text(call.output),
                 "ok": call.ok,
-                "mock": _maybe(call.mock),
-                "took": None if call.duration_s is None else seconds(call.duration_s),
+                "mock": if_known(one_line, call.mock),
+                "took": if_known(seconds, call.duration_s),
             }
         )
 
@@ -303,7 +304,7 @@ class _Body:
                 "details": self._text(_pretty(details)) if details else None,
                 "votes": result.details.get("votes"),
                 "error": self._text(error),
-                "judge": _maybe(result.judge_model),
+                "judge": if_known(one_line, result.judge_model),
             }
         )
 
@@ -319,7 +320,7 @@ def _facts(turn: TurnReport) -> str:
     known = {name: text for name, text in figures.items() if text != UNKNOWN}
     of_agent = dict.fromkeys(figures, "unknown") | known if turn.tool_calls or turn.workspace else known
     words = [f"{name} {text}" for name, text in of_agent.items()]
-    return " · ".join([*words, *filter(None, (_maybe(turn.model), "cached" if turn.cached else None))])
+    return " · ".join([*words, *filter(None, (if_known(one_line, turn.model), "cached" if turn.cached else None))])
 
 
 def _content(change: FileChange) -> str | None:
@@ -341,10 +342,6 @@ def _pretty(value: object) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False, indent=1, default=str)
-
-
-def _maybe(text: str | None) -> str | None:
-    return None if text is None else one_line(text)
 
 
 def _without_empty(fields: Mapping[str, object]) -> Json:

@@ -77,8 +77,12 @@ def alone(report: RunReport) -> str:
     compared = mean(mean(case.values) for case in report.cases)  # with the scores of checks that pass
     rates = f"Pass rate {percent(report.totals.pass_rate)}, score {score(of_five(compared))} of 5."
     flaky = sum(case.flaky for case in report.cases)
-    why = "The pass rate counts every run; a case passes if at least half of its runs do, and"
-    return rates + phrase(flaky, f" {why} {plural(flaky, 'case')} did not pass all.")
+    if not flaky:
+        return rates
+    return (
+        f"{rates} The pass rate counts every run; a case passes if at least half of its runs do, and "
+        f"{plural(flaky, 'case')} did not pass all."
+    )
 
 
 def of_five(share: float | None) -> float | None:
@@ -318,8 +322,8 @@ def compared_cases(comparison: Comparison) -> str:
     text = f"{comparison.compared} of the base's {cases}, unedited and measured on both sides"
     if comparison.rounds_planned > 1:
         text += f", in {comparison.rounds_done} of {plural(comparison.rounds_planned, 'round')}"
-    quarantined = plural(comparison.quarantined, "quarantined case")
-    return text + phrase(comparison.quarantined, f"; {quarantined} left out")
+    quarantined = comparison.quarantined
+    return f"{text}; {plural(quarantined, 'quarantined case')} left out" if quarantined else text
 
 
 def title_of_change(change: TextChange) -> str:
@@ -472,8 +476,11 @@ def next_step(report: RunReport) -> str:
     errors = (first_error(case) or "" for case in report.cases if case.unmeasured)
     places = (match[1] for error in errors if error.startswith(most) and (match := _PLACE.search(error)))
     place = next(places, "that" if most == "refused" else "")
-    fix = phrase(place, "Fix {}, or run it again if a service that it calls failed.")
-    return fix or "Run it again; if it stays, see the first error below."
+    return (
+        f"Fix {place}, or run it again if a service that it calls failed."
+        if place
+        else "Run it again; if it stays, see the first error below."
+    )
 
 
 def is_ungated(report: RunReport, comparison: Comparison | None, gates: Sequence[GateResult]) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from runevals.lib.nullable import total
+from runevals.lib.nullable import if_known, total
 from runevals.lib.storage.files import remove_files, write_whole
 from runevals.records import AttemptReport, Outcome
 from runevals.records.errors import ExternalError, InvalidSettings, RunevalsError
@@ -58,8 +58,7 @@ class PutBackRunner(Struct, kw_only=True):
 
         Raises RunevalsError if the head, or the head with everything put back, cannot be run.
         """
-        attempts = self.runs(put_back, needed)
-        return None if attempts is None else outcomes(attempts)
+        return if_known(outcomes, self.runs(put_back, needed))
 
     def runs(self, put_back: HunkSet, needed: Mapping[Key, int]) -> Mapping[Key, Sequence[AttemptReport]] | None:
         """As `measure`, with all that is known of each run."""
