@@ -15,7 +15,7 @@ from runevals.imports.equivalents import equivalent, on_five, text
 from runevals.imports.files import PREFIX
 from runevals.imports.remarks import Remarks
 from runevals.imports.templates import NotPlain, rendered
-from runevals.lib.groups import without_none
+from runevals.lib.nullable import without_none
 from runevals.lib.parsing.shapes import entries_of, is_number, list_in
 from runevals.records.errors import UsageError
 from runevals.suites.dialects.conservation import describes

@@ -16,7 +16,7 @@ from runevals.imports.prompts import Prompt, read_prompts
 from runevals.imports.providers import Provider, judge_of, parameters_of, read_providers, targets_for, with_files
 from runevals.imports.remarks import Remark, Remarks
 from runevals.imports.templates import NotPlain, rendered
-from runevals.lib.groups import distinct, without_none
+from runevals.lib.nullable import distinct, without_none
 from runevals.lib.parsing.shapes import object_in, text_in
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.signatures import PROMPTFOO, other_format

@@ -8,7 +8,7 @@ from statistics import median
 
 from msgspec import Struct
 
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.statistics.agreement import (
     Estimate,
     Pairs,

@@ -1,11 +1,13 @@
-"""Values that may be unknown: what is made of one, and sums."""
+"""Values that may be unknown: what is made of one, and sums; and values by their keys."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from math import fsum
 from typing import TypeVar
 
+K = TypeVar("K")
 V = TypeVar("V")
 R = TypeVar("R")
 
@@ -31,3 +33,26 @@ def mean(values: Iterable[float | None]) -> float | None:
     """The mean of the known values; None if there is none."""
     known = [value for value in values if value is not None]
     return fsum(known) / len(known) if known else None
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Each key with all its values, both in order."""
+    groups: dict[K, list[V]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """The names; the second one that is alike ends in " (2)", and so on."""
+    counts: Counter[str] = Counter()
+    unique = []
+    for name in names:
+        counts[name] += 1
+        unique.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return unique
+
+
+def without_none(**fields: V | None) -> dict[str, V]:
+    """The fields that are known."""
+    return {name: value for name, value in fields.items() if value is not None}

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 
 REAP_TIMEOUT_S = 5.0
 ROUNDS = 100  # of a search for processes that start others while they are ended

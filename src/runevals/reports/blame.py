@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from runevals.lib.groups import grouped
-from runevals.lib.nullable import total
+from runevals.lib.nullable import grouped, total
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import joined, limited, money, p_value, phrase, plural, short_list
 from runevals.records import Blame, BlamedCase, Hunk, HunkCoverage

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, percent, plural, score, seconds
 from runevals.records import Conclusion, RunReport

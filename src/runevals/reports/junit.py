@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element
 
 from msgspec import Struct
 
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.storage.store import Store
 from runevals.lib.text.escape import xml_text
 from runevals.lib.text.numbers import percent, phrase, plural, score

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci
-from runevals.lib.groups import without_none
+from runevals.lib.nullable import without_none
 from runevals.lib.terminal import notice
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records.errors import InvalidSettings

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.checkout import repository_root
-from runevals.lib.groups import without_none
+from runevals.lib.nullable import without_none
 from runevals.lib.parsing.shapes import object_in
 from runevals.lib.parsing.source import JsonPath, Source, decoded, is_of_git, parse_text, read_text, resolved_path
 from runevals.lib.storage.files import relative_name

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import PRESETS
 from runevals.evaluators.kinds import Scripted
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.parsing.source import is_of_git, unreadable
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import first_of, plural

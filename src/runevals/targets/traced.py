@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import asdict, replace
 
-from runevals.lib.groups import without_none
+from runevals.lib.nullable import without_none
 from runevals.models.chat.prices import Prices
 from runevals.programs.loopback import LOOPBACK
 from runevals.programs.otlp_receiver import TOKEN_HEADER, OtlpReceiver, Recording

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
-from runevals.lib.groups import grouped, without_none
+from runevals.lib.nullable import grouped, without_none
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.records import AgainstComparison, CaseReport, Finding, Outcome, RegressionRule, RunReport, State
 from runevals.verdict.matching import Pair

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.records import (
     CaseName,
     CaseReport,

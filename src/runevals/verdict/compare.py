@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 
 from msgspec.structs import replace
 
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.statistics.permutation_test import BlockedTest
 from runevals.records import (
     CaseReport,

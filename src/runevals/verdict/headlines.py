@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import capitalised, first_of, joined, p_value, phrase, plural, points, short_list
 from runevals.records import CauseGroup, Change, Comparison, Finding, Reason, RunInfo, RunReport, State

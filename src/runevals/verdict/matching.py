@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.record_from import record_from
 from runevals.records import (
     AttemptReport,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -11,8 +10,7 @@ from typing import TypedDict
 
 from msgspec.structs import replace
 
-from runevals.lib.groups import grouped
-from runevals.lib.nullable import mean
+from runevals.lib.nullable import grouped, if_known, mean
 from runevals.lib.record_from import record_from
 from runevals.records import (
     NEVER_SENT_CODES,
@@ -93,19 +91,19 @@ def without_answer(problems: Iterable[Problem | None]) -> Outcome | None:
 
 def layer_scores(results: Iterable[CheckResult]) -> Layers:
     """Layer = 1 + 4 × share of passed weight; the judge layer is the mean score on 1–5. Errors leave both sums."""
-    grouped: dict[Layer, list[CheckResult]] = defaultdict(list)
-    incomplete: dict[Layer, None] = {}
-    for result in results:
-        if result.outcome is Outcome.ERRORED:
-            incomplete[result.layer] = None
-        elif result.outcome is not Outcome.SKIPPED:
-            grouped[result.layer].append(result)
+    every = list(results)
+    of_layer = grouped((result.layer, result) for result in every if result.outcome.measured)
     return _layers(
-        fact=_by_weight(grouped[Layer.FACT]),
-        behavior=_by_weight(grouped[Layer.BEHAVIOR]),
-        judge=mean(None if one.score is None else 1.0 + 4.0 * one.score for one in grouped[Layer.JUDGE]),
-        incomplete=tuple(sorted(incomplete)),
+        fact=_by_weight(of_layer.get(Layer.FACT, [])),
+        behavior=_by_weight(of_layer.get(Layer.BEHAVIOR, [])),
+        judge=mean(of_five(result.score) for result in of_layer.get(Layer.JUDGE, ())),
+        incomplete=tuple(sorted({result.layer for result in every if result.outcome is Outcome.ERRORED})),
     )
+
+
+def of_five(share: float | None) -> float | None:
+    """A share on the scale of all scores, 1–5."""
+    return if_known(lambda known: 1.0 + 4.0 * known, share)
 
 
 def status_of(results: Sequence[CheckResult]) -> Outcome:

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.record_from import record_from
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_blocked_test

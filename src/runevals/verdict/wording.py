@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from runevals.lib.groups import grouped
-from runevals.lib.nullable import mean
+from runevals.lib.nullable import grouped, mean
 from runevals.lib.text.numbers import (
     first_of,
     joined,
@@ -42,6 +41,7 @@ from runevals.records import (
 )
 from runevals.verdict.lost_together import lost_keys
 from runevals.verdict.reasons import MEANINGS
+from runevals.verdict.score import of_five
 
 MOST_TIMES = 50  # as many runs: beyond, nobody makes them
 MOST_NAMED = 10  # cases of which one sentence is said
@@ -83,11 +83,6 @@ def alone(report: RunReport) -> str:
         f"{rates} The pass rate counts every run; a case passes if at least half of its runs do, and "
         f"{plural(flaky, 'case')} did not pass all."
     )
-
-
-def of_five(share: float | None) -> float | None:
-    """A share on the scale of all scores, 1–5."""
-    return None if share is None else 1 + 4 * share
 
 
 def passing(totals: Totals, unmeasured: str = "") -> str:

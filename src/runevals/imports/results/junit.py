@@ -23,7 +23,7 @@ from runevals.imports.results.records import (
 )
 from runevals.imports.results.repetitions import whole_repeats, without_count
 from runevals.imports.results.words import ENDS, PASSES
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.xml import XmlElement
 from runevals.lib.text.numbers import plural

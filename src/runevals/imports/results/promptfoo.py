@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from runevals.imports.results.field_map import BROKEN, CheckMap, FieldMap, Keyed, Words
 from runevals.imports.results.fields import Json
 from runevals.imports.results.records import distinct_keys
-from runevals.lib.groups import distinct
+from runevals.lib.nullable import distinct
 from runevals.lib.parsing.canonical import canonical
 from runevals.records import Outcome
 

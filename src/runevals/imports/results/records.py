@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.groups import distinct
+from runevals.lib.nullable import distinct
 from runevals.records import CheckResult, Layer, Outcome, Problem, TurnReport
 from runevals.records.errors import InvalidDocument
 from runevals.suites.fingerprint import key_of_prompts

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from runevals.lib.groups import without_none
+from runevals.lib.nullable import without_none
 from runevals.records.errors import InvalidSettings
 
 if TYPE_CHECKING:

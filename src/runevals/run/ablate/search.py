@@ -11,8 +11,7 @@ from statistics import fmean
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.groups import grouped
-from runevals.lib.nullable import mean
+from runevals.lib.nullable import grouped, mean
 from runevals.lib.statistics.non_inferiority import non_inferiority_p_value
 from runevals.lib.terminal import terminal_text
 from runevals.lib.text.escape import one_line

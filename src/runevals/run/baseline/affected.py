@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.text.numbers import plural, short_list
 from runevals.records import BaseResult, Case, CaseReport, RunReport, Suite
 from runevals.records.errors import RunevalsError

@@ -11,7 +11,7 @@ from statistics import fmean
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.statistics.pass_rates import beta_weights
 from runevals.lib.statistics.proportion import share_of_a_group
 from runevals.lib.text.numbers import phrase, plural, short_list

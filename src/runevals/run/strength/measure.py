@@ -13,7 +13,7 @@ from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import leaves
 from runevals.evaluators.limits.bound import Bound
 from runevals.evaluators.workspace.evidence import PathsCheck
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.statistics.proportion import share_of_groups
 from runevals.lib.text.escape import one_line

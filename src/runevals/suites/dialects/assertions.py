@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED, TYPES
 from runevals.evaluators.text.numbers import number_text
-from runevals.lib.groups import distinct
+from runevals.lib.nullable import distinct
 from runevals.lib.parsing.shapes import is_number
 from runevals.lib.parsing.source import LANGUAGES, JsonPath, Source, code_file, path_inside
 from runevals.lib.text.suggest import did_you_mean

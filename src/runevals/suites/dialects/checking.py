@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED
 from runevals.evaluators.kinds import leaves
-from runevals.lib.groups import grouped
+from runevals.lib.nullable import grouped
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.shapes import is_number, list_in

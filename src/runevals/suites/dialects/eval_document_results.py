@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import Any
 
-from runevals.lib.groups import without_none
+from runevals.lib.nullable import without_none
 from runevals.records import CaseReport, CheckResult, Outcome, RunReport, TurnReport
 from runevals.suites.dialects import eval_document, rows
 

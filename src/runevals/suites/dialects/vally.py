@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
-from runevals.lib.groups import without_none
+from runevals.lib.nullable import without_none
 from runevals.lib.parsing.json_template import fill
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import JsonPath, Source, pointer

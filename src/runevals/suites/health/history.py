@@ -7,8 +7,7 @@ from statistics import median
 
 from msgspec import Struct
 
-from runevals.lib.groups import grouped
-from runevals.lib.nullable import total
+from runevals.lib.nullable import grouped, total
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import Case, CaseReport, RunReport
 from runevals.suites.health.hint import Hint, Kind, case_label

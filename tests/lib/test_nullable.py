@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from runevals.lib.groups import distinct, grouped, without_none
+from runevals.lib.nullable import distinct, grouped, without_none
 
 
 def test_groups_keep_the_order_of_keys_and_of_values():
