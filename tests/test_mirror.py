@@ -34,7 +34,6 @@ WITHOUT: frozenset[str] = frozenset(
         "cli/validate",
         "cli/view",
         "cli/watch",
-        "evaluators/combined/truth",
         "evaluators/describe",
         "evaluators/judged/template",
         "evaluators/kinds",

@@ -98,7 +98,7 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
     read, problems = read_suites(request)
     problems += _problems_of_lists(settings, read)
     with Sandbox(workers=1) as sandbox:
-        loaded = require_suites(read, [*problems, *unusable_evaluators(read.suites, sandbox)])
+        loaded = require_suites(read, [*problems, *unusable_evaluators(read.cases, sandbox)])
         if settings.rules.gates:
             from runevals.run.preflight import require_gates
 

@@ -167,6 +167,11 @@ def leaves(evaluator: Evaluator) -> Iterator[Evaluator]:
         yield evaluator
 
 
+def unless(wrong: Sequence[str], passes: str, fails: str, **details: object) -> Verdict:
+    """A verdict that passes, unless something is wrong, which it names."""
+    return Verdict(0.0, f"{fails}: {', '.join(wrong)}", details) if wrong else Verdict(1.0, passes)
+
+
 def missing(message: str) -> Problem:
     """Evidence that is not there."""
     return Problem(code="evidence_missing", message=message)

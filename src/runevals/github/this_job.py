@@ -22,6 +22,7 @@ from runevals.github.events import (
     value_at,
 )
 from runevals.lib.checkout import repository_root
+from runevals.lib.nullable import if_known
 from runevals.lib.text.secrets import remember, secret_values
 from runevals.models.http.exchanges import REQUEST_TOKEN, REQUEST_URL
 from runevals.records.errors import InvalidSettings
@@ -43,7 +44,7 @@ def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[st
     mode = action_input("mode", inputs)
     event = read_event(environment, repository_root(workspace), inputs.get("github_token", ""))
     untrusted = bool(action_input("allow_untrusted", inputs))
-    return job_of(event, None if mode is None else str(mode), allow_untrusted=untrusted)
+    return job_of(event, if_known(str, mode), allow_untrusted=untrusted)
 
 
 def require_own_code(raw: RawSettings) -> None:

@@ -15,6 +15,7 @@ from runevals.imports.equivalents import equivalent, on_five, text
 from runevals.imports.files import PREFIX
 from runevals.imports.remarks import Remarks
 from runevals.imports.templates import NotPlain, rendered
+from runevals.lib.nullable import without_none
 from runevals.lib.parsing.shapes import entries_of, is_number, list_in
 from runevals.records.errors import UsageError
 from runevals.suites.dialects.conservation import describes
@@ -42,11 +43,11 @@ trajectory:goal-success trajectory:step-count trajectory:tool-args-match traject
 trajectory:tool-used webhook word-count
 """
 _RUBRICS: Mapping[str, str] = {
-    "llm-rubric": "{}",
-    "g-eval": "{}",
-    "model-graded-closedqa": "{}",
-    "factuality": "It agrees with the facts of this reference, and contradicts none of them: {}",
-    "model-graded-factuality": "It agrees with the facts of this reference, and contradicts none of them: {}",
+    **dict.fromkeys(("llm-rubric", "g-eval", "model-graded-closedqa"), "{}"),
+    **dict.fromkeys(
+        ("factuality", "model-graded-factuality"),
+        "It agrees with the facts of this reference, and contradicts none of them: {}",
+    ),
 }
 _MEANS_MORE = {
     "context-recall": "it looks at the context, and ours at the answer; write what it must hold as a rubric",
@@ -198,8 +199,11 @@ class Assertions(Struct, frozen=True, kw_only=True):
             operand = COMPARISONS[plain].operand(self._value(assertion.get("value"), test.values))
         else:
             return None
-        operands = {"value": operand or None, "config": assertion.get("config")}
-        return {"type": "custom", "fn": name, **{key: one for key, one in operands.items() if one is not None}}
+        return {
+            "type": "custom",
+            "fn": name,
+            **without_none(value=operand or None, config=assertion.get("config")),
+        }
 
     @property
     def _programs(self) -> Mapping[str, Callable[[Mapping[str, Any], AssertedTest, tuple[str, ...]], str]]:

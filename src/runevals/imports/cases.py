@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import chain, product
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
@@ -16,6 +17,7 @@ from runevals.records.errors import UsageError
 from runevals.suites.dialects.conservation import describes
 
 MOST_CASES = 100_000
+T = TypeVar("T")
 
 
 class Test(Struct, frozen=True, kw_only=True):
@@ -39,14 +41,13 @@ _METADATA = "__metadata:"
 def read_tests(config: Mapping[str, Any], files: Files, remarks: Remarks) -> list[Test]:
     """The tests of a configuration, each with the default test under it; what cannot be read is remarked."""
     default = config.get("defaultTest") or {}
-    if isinstance(default, str):
-        try:
+    try:
+        if isinstance(default, str):
             default = files.value(files.referenced(default)[0])
-        except UsageError as reason:
-            remarks.not_converted("defaultTest", str(reason))
-            default = {}
-    if not isinstance(default, Mapping):
-        remarks.not_converted("defaultTest", "is not a test")
+        if not isinstance(default, Mapping):
+            raise UsageError("is not a test")
+    except UsageError as reason:
+        remarks.not_converted("defaultTest", str(reason))
         default = {}
     tests: list[Test] = []
     for location, raw in chain(
@@ -60,9 +61,8 @@ def read_tests(config: Mapping[str, Any], files: Files, remarks: Remarks) -> lis
         if len(tests) > MOST_CASES:
             raise UsageError(f"{location}: the variables make more than {MOST_CASES} cases")
     if not tests and not config.get("tests") and not config.get("scenarios"):
-        tests = _expanded(
-            _merge(default, {}, files), "defaultTest", files
-        )  # without tests, the prompts run once, as they are
+        # Without tests, the prompts run once, as they are.
+        tests = _expanded(_merge(default, {}, files), "defaultTest", files)
     return tests
 
 
@@ -147,20 +147,15 @@ def _variables(value: Any, files: Files) -> Mapping[str, Any]:
     return variables
 
 
-def _list(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise UsageError("its assertions, or the scenarios, are no list")
-    return value
+def _require(value: Any, kind: type[T], complaint: str) -> T:
+    """A value of a kind; an empty one for null. Raises UsageError for anything else."""
+    if value is not None and not isinstance(value, kind):
+        raise UsageError(complaint)
+    return value or kind()
 
 
-def _object(value: Any) -> Mapping[str, Any]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise UsageError("its variables or options are no object")
-    return value
+_list = partial(_require, kind=list, complaint="its assertions, or the scenarios, are no list")
+_object = partial(_require, kind=dict, complaint="its variables or options are no object")
 
 
 def _expanded(test: Mapping[str, Any], location: str, files: Files) -> list[Test]:
@@ -174,7 +169,6 @@ def _expanded(test: Mapping[str, Any], location: str, files: Files) -> list[Test
         several *= len(values)
         if several > MOST_CASES:
             raise UsageError(f"its variables make more than {MOST_CASES} cases")
-    prompts = test.get("prompts")
     rest = frozenset(key for key in test.keys() - _READ if not describes(key)) | (
         {"threshold"} if test.get("threshold") not in (None, 1) else frozenset()
     )
@@ -187,7 +181,7 @@ def _expanded(test: Mapping[str, Any], location: str, files: Files) -> list[Test
             asserted=tuple(_list(test.get("assert"))),
             options=options,
             metadata=_object(test.get("metadata")),
-            prompts=frozenset(map(str, list_in(prompts))),
+            prompts=frozenset(map(str, list_in(test.get("prompts")))),
             rest=rest,
         )
         for number, values in enumerate(product(*choices.values()), start=1)

@@ -60,7 +60,7 @@ class CodeFiles(Struct, frozen=True, kw_only=True):
     ) -> str:
         """A file whose function `check(output, context, expected)` is in the text `check` → its name."""
         functions = [check, *map(self.function, transforms, (f"transform{n or ''}" for n in range(9)))]
-        value = _SHAPED[shape.parsed, shape.calls]
+        value = _CALLS[shape.calls].format(_PARSED[shape.parsed])
         functions += [_FUNCTIONS[name] for name in ("calls", "read") if f"{name}(" in value]
         lines = [_CONTEXT, f"  let value = {value};"]
         lines += [f"  value = await transform{n or ''}(value, context);" for n in range(len(transforms))]
@@ -73,7 +73,7 @@ class CodeFiles(Struct, frozen=True, kw_only=True):
         if shape.calls is not None:
             raise NoEquivalent("a check in Python does not see tool calls; write it in JavaScript")
         limit = "value > 0" if threshold is None else f"value >= {threshold!r}"
-        text = _PYTHON.replace("VALUE", "read(output)" if shape.parsed else "output").replace("LIMIT", limit)
+        text = _PYTHON.replace("VALUE", _PARSED[shape.parsed]).replace("LIMIT", limit)
         text = text.replace(
             "SCORED", "" if threshold is None else _PYTHON_SCORED.replace("LEAST", repr(threshold))
         )
@@ -194,13 +194,11 @@ def _importable(code: str) -> str:
 
 
 _CONTEXT = '  const context = { vars: sample.vars, prompt: "", config: assertion.config ?? {} };'
-_SHAPED: Mapping[tuple[bool, str | None], str] = {
-    (False, None): "output",
-    (True, None): "read(output)",
-    (False, "all"): "calls(output, toolCalls)",
-    (True, "all"): "calls(read(output), toolCalls)",
-    (False, "first"): "calls(output, toolCalls, true)",
-    (True, "first"): "calls(read(output), toolCalls, true)",
+_PARSED = ("output", "read(output)")  # by whether it is
+_CALLS: Mapping[str | None, str] = {
+    None: "{}",
+    "all": "calls({}, toolCalls)",
+    "first": "calls({}, toolCalls, true)",
 }
 _FUNCTIONS = {
     "read": """function read(output) {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +16,7 @@ from runevals.imports.prompts import Prompt, read_prompts
 from runevals.imports.providers import Provider, judge_of, parameters_of, read_providers, targets_for, with_files
 from runevals.imports.remarks import Remark, Remarks
 from runevals.imports.templates import NotPlain, rendered
+from runevals.lib.nullable import distinct, without_none
 from runevals.lib.parsing.shapes import object_in, text_in
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.signatures import PROMPTFOO, other_format
@@ -75,7 +75,8 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
         functions=provider.functions,
     )
     tests = read_tests(config, files, remarks)
-    shared = _shared_affixes(tests)
+    affixes = {_affixes(test) for test in tests}
+    shared = None if len(affixes) > 1 else next(iter(affixes), ("", ""))  # by all tests: part of the prompts
     prompts = _with_affixes(prompts, shared, remarks)
     samples = _Samples(
         prompts=prompts,
@@ -86,14 +87,11 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
         affixes=shared is None,
     )
     samples.add(tests)
-    settings: dict[str, Any] = {}
     judge = _judge(tests, remarks)
-    if judge is not None:
-        settings["judge"] = judge
-    settings |= _run_options(config.get("evaluateOptions"), remarks)
     return ConvertedConfig(
         samples=tuple(samples.samples),
-        settings=settings,
+        settings=({} if judge is None else {"judge": judge})
+        | _run_options(config.get("evaluateOptions"), remarks),
         prompts=tuple(prompts),
         targets=tuple(
             _with_config(target, prompt, remarks) for target, prompt in zip(targets, prompts, strict=True)
@@ -119,12 +117,6 @@ def _with_config(target: dict[str, Any] | None, prompt: Prompt, remarks: Remarks
 def _affixes(test: Test) -> tuple[str, str]:
     """The prefix and suffix of a test's prompts."""
     return str(test.options.get("prefix") or ""), str(test.options.get("suffix") or "")
-
-
-def _shared_affixes(tests: Sequence[Test]) -> tuple[str, str] | None:
-    """The prefix and suffix that all tests share, which become part of the prompts; None if tests differ."""
-    affixes = {_affixes(test) for test in tests}
-    return None if len(affixes) > 1 else next(iter(affixes), ("", ""))
 
 
 def _with_affixes(prompts: Sequence[Prompt], shared: tuple[str, str] | None, remarks: Remarks) -> list[Prompt]:
@@ -157,11 +149,8 @@ class _Samples(Struct, frozen=True, kw_only=True):
     counts: list[int] = []  # assertions of each sample
 
     def add(self, tests: Sequence[Test]) -> None:
-        names: Counter[str] = Counter()
-        for number, test in enumerate(tests, start=1):
-            name = test.id or test.description or f"test-{number}"
-            names[name] += 1
-            name = name if names[name] == 1 else f"{name} ({names[name]})"
+        names = distinct(test.id or test.description or f"test-{at}" for at, test in enumerate(tests, start=1))
+        for name, test in zip(names, tests, strict=True):
             asserted = self._asserted(test)
             prompts = [prompt for prompt in self.prompts if not test.prompts or prompt.label in test.prompts]
             try:
@@ -222,24 +211,20 @@ class _Samples(Struct, frozen=True, kw_only=True):
 
 
 def _rubric(asserted: ConvertedAssertions) -> dict[str, Any]:
-    if not asserted.rubrics:
-        return {}
-    if len(asserted.rubrics) == 1:
-        text = asserted.rubrics[0]
-    else:
+    text = "".join(asserted.rubrics)
+    if len(asserted.rubrics) > 1:
         lines = "\n".join(f"{number}. {rubric}" for number, rubric in enumerate(asserted.rubrics, start=1))
         text = f"All of these must hold; if one of them does not, the score is 1 or 2.\n{lines}"
-    threshold = asserted.rubric_threshold
-    return {"rubric": text, **({} if threshold is None else {"judge_threshold": threshold})}
+    return without_none(rubric=text if asserted.rubrics else None, judge_threshold=asserted.rubric_threshold)
 
 
 def _judge(tests: Sequence[Test], remarks: Remarks) -> dict[str, Any] | None:
     with_provider = [test for test in tests if test.options.get("provider")]
-    judges = [judge_of(test.options["provider"], remarks, test.location) for test in with_provider]
-    named_judges = [judge for judge in judges if judge is not None]
-    if named_judges and any(judge != named_judges[0] for judge in named_judges):
+    all_judges = (judge_of(test.options["provider"], remarks, test.location) for test in with_provider)
+    judges = [judge for judge in all_judges if judge is not None]
+    if any(judge != judges[0] for judge in judges):
         remarks.not_converted("options.provider", "a run has the same judges for all tests; the first one is kept")
-    return named_judges[0] if named_judges else None
+    return judges[0] if judges else None
 
 
 def _run_options(raw: Any, remarks: Remarks) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from runevals.imports.files import PREFIX, Files
 from runevals.imports.remarks import Remarks
 from runevals.imports.templates import NotPlain, rendered, variables_of
 from runevals.lib.parsing.json_forms import json_in
-from runevals.lib.parsing.shapes import list_in, object_in
+from runevals.lib.parsing.shapes import entries_of, list_in, object_in
 from runevals.records.errors import UsageError
 
 _TEXTS = (".txt", ".md", ".j2")
@@ -87,20 +87,12 @@ def read_prompts(value: Any, files: Files, remarks: Remarks) -> list[Prompt]:
 
 def _entries(value: Any) -> Iterator[tuple[str, str, Mapping[str, Any], list[str]]]:
     """(text or reference, label, config, the other fields), from a text, a list, or an object of file → label."""
-    if isinstance(value, str):
-        yield value, "", {}, []
-    elif isinstance(value, Mapping):
-        yield from ((str(reference), str(label), {}, []) for reference, label in value.items())
-    elif isinstance(value, list):
-        for item in value:
-            if isinstance(item, Mapping):
-                rest = sorted(str(key) for key in item.keys() - _READ)
-                config = item.get("config")
-                reference, label = (str(item.get(key) or "") for key in ("raw", "label"))
-                reference = reference or str(item.get("id") or "")
-                yield reference, label, object_in(config), rest
-            else:
-                yield str(item), "", {}, []
+    if isinstance(value, Mapping):
+        value = [{"raw": str(reference), "label": str(label)} for reference, label in value.items()]
+    for item in entries_of(value) if isinstance(value, str | list) else ():
+        fields = item if isinstance(item, Mapping) else {"raw": str(item)}
+        reference, label, id_ = (str(fields.get(key) or "") for key in ("raw", "label", "id"))
+        yield reference or id_, label, object_in(fields.get("config")), sorted(map(str, fields.keys() - _READ))
 
 
 def _is_file(reference: str) -> bool:
@@ -120,16 +112,12 @@ def _texts(reference: str, files: Files) -> Iterator[tuple[str, str, Path | None
                 alone = len(parts) == 1
                 yield part.strip("\r\n"), path.stem if alone else f"{path.stem}-{number}", path if alone else None
         elif path.suffix in _CHATS:
-            yield _chat_text(path, files), path.stem, path
+            chat = (
+                files.text(path) if path.suffix == ".json" else json.dumps(files.value(path), ensure_ascii=False)
+            )
+            yield chat, path.stem, path
         else:
             raise UsageError(f"{reference} is neither a text nor a chat; write the prompts out")
-
-
-def _chat_text(path: Path, files: Files) -> str:
-    text = files.text(path)
-    if path.suffix == ".json":
-        return text
-    return json.dumps(files.value(path), ensure_ascii=False)
 
 
 def _prompt(text: str, label: str, location: str, remarks: Remarks) -> Prompt | None:

@@ -59,9 +59,10 @@ class Provider(Struct, frozen=True, kw_only=True):
     def shape(self, prompt_configs: Sequence[Mapping[str, Any]]) -> AnswerShape:
         """What it makes of an answer, with the config of its prompts."""
         configs = [_with_plain_keys(config) for config in (self.config, *prompt_configs)]
+        formats = [config.get("response_format") for config in configs]
         keys = {key for config in configs for key, value in config.items() if value}
         return AnswerShape(
-            parsed=any(_has_schema(config.get("response_format")) for config in configs),
+            parsed=any(object_in(one).get("type", one) == "json_schema" for one in formats),
             calls="first" if "functions" in keys else "all" if keys & {"tools", "tool_config"} else None,
         )
 
@@ -201,10 +202,8 @@ _ADVICE = {
 
 
 def _advice(name: str) -> str:
-    for prefixes, advice in _ADVICE.items():
-        if name.startswith(prefixes):
-            return advice
-    return "ask it through an endpoint that speaks OpenAI's chat API: target.base_url or OPENAI_BASE_URL"
+    usual = "ask it through an endpoint that speaks OpenAI's chat API: target.base_url or OPENAI_BASE_URL"
+    return next((advice for starts, advice in _ADVICE.items() if name.startswith(starts)), usual)
 
 
 def _configured(provider: Provider, remarks: Remarks) -> dict[str, Any]:
@@ -227,11 +226,6 @@ def _configured(provider: Provider, remarks: Remarks) -> dict[str, Any]:
 
 def _with_plain_keys(config: Mapping[str, Any]) -> dict[str, Any]:
     return {_CAPITAL.sub(lambda match: f"_{match[0].lower()}", str(key)): value for key, value in config.items()}
-
-
-def _has_schema(response_format: Any) -> bool:
-    kind: object = object_in(response_format).get("type", response_format)
-    return kind == "json_schema"
 
 
 def _lower_types(schema: Any) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
 
 from msgspec import Struct
 
+from runevals.lib.nullable import grouped
 from runevals.lib.statistics.agreement import (
     Estimate,
     Pairs,
@@ -51,10 +52,8 @@ class Calibration(Struct, frozen=True, kw_only=True):
 
 def calibrations(report: RunReport, scores: Mapping[str, People]) -> tuple[Calibration, ...]:
     """One entry for each evaluator; `scores` are people's, by case key."""
-    results_by_evaluator: dict[str, list[tuple[People, CheckResult]]] = defaultdict(list)
-    for case in report.cases:
-        result = case.attempts[0].turns[0].results[0]
-        results_by_evaluator[result.id].append((scores[case.key], result))
+    results = ((case.key, case.attempts[0].turns[0].results[0]) for case in report.cases)
+    results_by_evaluator = grouped((result.id, (scores[key], result)) for key, result in results)
     return tuple(_calibration(name, results) for name, results in sorted(results_by_evaluator.items()))
 
 

@@ -1,18 +1,20 @@
-"""Values that may be unknown, and sums of such amounts."""
+"""Values that may be unknown: what is made of one, and sums; and values by their keys."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from math import fsum
 from typing import TypeVar
 
-T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 R = TypeVar("R")
 
 
-def if_known(value: T | None, show: Callable[[T], R]) -> R | None:
-    """What `show` makes of a value; None for one that is unknown."""
-    return None if value is None else show(value)
+def if_known(function: Callable[[V], R], value: V | None) -> R | None:
+    """What the function makes of a value; None for None."""
+    return None if value is None else function(value)
 
 
 def total(amounts: Iterable[float | None]) -> float | None:
@@ -24,10 +26,33 @@ def total(amounts: Iterable[float | None]) -> float | None:
 
 def whole_total(amounts: Iterable[float | None]) -> int | None:
     """The sum of whole numbers."""
-    return if_known(total(amounts), int)
+    return if_known(int, total(amounts))
 
 
 def mean(values: Iterable[float | None]) -> float | None:
     """The mean of the known values; None if there is none."""
     known = [value for value in values if value is not None]
     return fsum(known) / len(known) if known else None
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Each key with all its values, both in order."""
+    groups: dict[K, list[V]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """The names; the second one that is alike ends in " (2)", and so on."""
+    counts: Counter[str] = Counter()
+    unique = []
+    for name in names:
+        counts[name] += 1
+        unique.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
+    return unique
+
+
+def without_none(**fields: V | None) -> dict[str, V]:
+    """The fields that are known."""
+    return {name: value for name, value in fields.items() if value is not None}

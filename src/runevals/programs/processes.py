@@ -20,6 +20,8 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
+from runevals.lib.nullable import grouped
+
 REAP_TIMEOUT_S = 5.0
 ROUNDS = 100  # of a search for processes that start others while they are ended
 IN_CONTAINER = "RUNEVALS_IN_CONTAINER"  # the variable of the action's container, which lacks what the job has
@@ -404,9 +406,7 @@ def _children() -> list[_Process]:
 
 def _descendants() -> Iterator[_Process]:
     """All processes that we, or those that we started, have started; children first."""
-    by_parent: dict[int, list[_Process]] = {}
-    for process in _processes():
-        by_parent.setdefault(process.parent, []).append(process)
+    by_parent = grouped((process.parent, process) for process in _processes())
     parents = [os.getpid()]
     while parents:
         children = by_parent.get(parents.pop(), [])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from runevals.lib.nullable import total
+from runevals.lib.nullable import grouped, total
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import joined, limited, money, p_value, phrase, plural, short_list
 from runevals.records import Blame, BlamedCase, Hunk, HunkCoverage
@@ -42,10 +42,8 @@ def coverage_lines(blame: Blame | None) -> list[str]:
 
 def _groups(blame: Blame) -> list[list[BlamedCase]]:
     """The cases by what lost them; those without an answer come last, by their reason."""
-    groups: dict[tuple[tuple[Hunk, ...], tuple[Hunk, ...], str], list[BlamedCase]] = {}
-    for case in sorted(blame.cases, key=lambda case: not case.hunks):
-        groups.setdefault((case.hunks, case.put_back, case.reason), []).append(case)
-    return list(groups.values())
+    cases = sorted(blame.cases, key=lambda case: not case.hunks)
+    return [*grouped(((case.hunks, case.put_back, case.reason), case) for case in cases).values()]
 
 
 def _line(cases: Sequence[BlamedCase]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from runevals.lib.nullable import grouped
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, percent, plural, score, seconds
 from runevals.records import Conclusion, RunReport
@@ -35,10 +36,9 @@ class PastRun(Struct, frozen=True, kw_only=True):
 
 def of_like(runs: Sequence[PastRun]) -> Mapping[tuple[str, str], Sequence[PastRun]]:
     """(suites, target) → its runs, in their order: others cannot be compared. A suite's targets are adjacent."""
-    groups: dict[tuple[str, str], list[PastRun]] = {}
-    for run in runs:
-        suites = ", ".join(suite.path for suite in run.report.run.suites)
-        groups.setdefault((suites, _target(run.report)), []).append(run)
+    groups = grouped(
+        ((", ".join(suite.path for suite in run.report.run.suites), _target(run.report)), run) for run in runs
+    )
     first = list(dict.fromkeys(suites for suites, _ in groups))
     return dict(sorted(groups.items(), key=lambda group: first.index(group[0][0])))
 

@@ -11,6 +11,7 @@ from xml.etree.ElementTree import Element
 
 from msgspec import Struct
 
+from runevals.lib.nullable import grouped
 from runevals.lib.storage.store import Store
 from runevals.lib.text.escape import xml_text
 from runevals.lib.text.numbers import percent, phrase, plural, score
@@ -53,9 +54,7 @@ class _Suite(Struct, frozen=True, kw_only=True):
 
 def _suites(conclusion: Conclusion) -> Iterator[_Suite]:
     also_on_base = _failing_on_base(conclusion)
-    groups: dict[str, list[CaseReport]] = {}
-    for case in conclusion.report.cases:
-        groups.setdefault(f"{case.suite}{phrase(case.category, ' [{}]')}", []).append(case)
+    groups = grouped((f"{one.suite}{phrase(one.category, ' [{}]')}", one) for one in conclusion.report.cases)
     for name, cases in groups.items():
         yield _Suite(
             name=xml_text(name),

@@ -154,23 +154,23 @@ def row(of_page: PageCase) -> Json:
     """Its row of the table."""
     case = of_page.case
     turns = (turn for attempt in case.attempts for turn in attempt.turns)
-    scores = [if_known(side, lambda one: if_known(one.composite, score)) for side in of_page.sides]
+    scores = [if_known(lambda one: if_known(score, one.composite), side) for side in of_page.sides]
     return _without_empty(
         {
             "suite": visible(case.suite),
             "key": one_line(case.key, 500),
             "name": "" if case.name == case.key else one_line(case.name, 500),
-            "category": if_known(case.category, one_line),
+            "category": if_known(one_line, case.category),
             "tags": [one_line(tag) for tag in case.tags],
             "place": one_line(case.file if case.line is None else f"{case.file}:{case.line}", 500),
             "status": of_page.status,
-            "statuses": [if_known(side, lambda one: one.status.value) for side in of_page.sides],
+            "statuses": [if_known(lambda one: one.status.value, side) for side in of_page.sides],
             "change": of_page.change,
-            "runs": [if_known(side, runs_passed) for side in of_page.sides],
+            "runs": [if_known(runs_passed, side) for side in of_page.sides],
             "scores": scores if any(scores) else None,
-            "slowest": [if_known(side, _slowest) for side in of_page.sides],
+            "slowest": [if_known(_slowest, side) for side in of_page.sides],
             "why": _why(case),
-            "notes": if_known(case.notes, lambda notes: one_line(notes, 2000)),
+            "notes": if_known(lambda notes: one_line(notes, 2000), case.notes),
             "checks": list(dict.fromkeys(one_line(one.id) for turn in turns for one in turn.results)),
             "marks": list(of_page.marks),
             "rank": of_page.rank,
@@ -212,7 +212,7 @@ class _Body:
     def __init__(self, of_page: PageCase) -> None:
         self._texts: dict[str, int] = {}
         self.document: Json = {
-            "again": if_known(of_page.settings, lambda settings: again(of_page.case, settings)),
+            "again": if_known(lambda settings: again(of_page.case, settings), of_page.settings),
             "sides": [
                 [] if side is None else [self._attempt(attempt) for attempt in side.attempts]
                 for side in of_page.sides
@@ -221,7 +221,7 @@ class _Body:
         self.document["texts"] = list(self._texts)
 
     def _text(self, text: str | None) -> int | None:
-        return if_known(text, lambda known: self._texts.setdefault(visible(known), len(self._texts)))
+        return if_known(lambda known: self._texts.setdefault(visible(known), len(self._texts)), text)
 
     def _attempt(self, attempt: AttemptReport) -> Json:
         layers = attempt.layers
@@ -246,7 +246,7 @@ class _Body:
                     for one in (turn.conversation.messages if turn.conversation else ())
                 ],
                 "raised": self._text(turn.raised),
-                "error": self._text(if_known(turn.error, _in_words)),
+                "error": self._text(if_known(_in_words, turn.error)),
                 "facts": _facts(turn),
                 "citations": [
                     self._text(f"{cited.text} ({cited.source})" if cited.source else cited.text)
@@ -255,7 +255,7 @@ class _Body:
                 "calls": [self._call(call) for call in turn.tool_calls or ()],
                 "no_calls": turn.tool_calls == () or None,  # without calls and without this they are unknown
                 "refused": [one_line(tool) for tool in turn.refused],
-                "files": if_known(turn.workspace, self._files),
+                "files": if_known(self._files, turn.workspace),
                 "checks": [self._check(result) for result in turn.results],
             }
         )
@@ -267,8 +267,8 @@ class _Body:
                 "input": self._text(_pretty(call.input)),
                 "output": self._text(call.output),
                 "ok": call.ok,
-                "mock": if_known(call.mock, one_line),
-                "took": if_known(call.duration_s, seconds),
+                "mock": if_known(one_line, call.mock),
+                "took": if_known(seconds, call.duration_s),
             }
         )
 
@@ -300,8 +300,8 @@ class _Body:
                 "reason": self._text(result.reason or None),
                 "details": self._text(_pretty(details)) if details else None,
                 "votes": result.details.get("votes"),
-                "error": self._text(if_known(result.error, _in_words)),
-                "judge": if_known(result.judge_model, one_line),
+                "error": self._text(if_known(_in_words, result.error)),
+                "judge": if_known(one_line, result.judge_model),
             }
         )
 
@@ -317,7 +317,7 @@ def _facts(turn: TurnReport) -> str:
     known = {name: text for name, text in figures.items() if text != UNKNOWN}
     of_agent = dict.fromkeys(figures, "unknown") | known if turn.tool_calls or turn.workspace else known
     words = [f"{name} {text}" for name, text in of_agent.items()]
-    return " · ".join([*words, *filter(None, (if_known(turn.model, one_line), "cached" if turn.cached else None))])
+    return " · ".join([*words, *filter(None, (if_known(one_line, turn.model), "cached" if turn.cached else None))])
 
 
 def _content(change: FileChange) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from runevals.lib.nullable import if_known
 from runevals.lib.text.escape import one_line, visible
 from runevals.lib.text.numbers import UNKNOWN, count, money, p_value, percent, plural, points, relative, seconds
 from runevals.records import Comparison, Conclusion, Coverage, ModelIdentity, RunReport
@@ -126,7 +127,7 @@ def _dumbbell(title: str, group: Figures) -> Json:
     gain = None if other is None or first is None else other - first
     return {
         "name": title,
-        "filter": None if name is None else one_line(name),
+        "filter": if_known(one_line, name),
         "cases": plural(cases, "case"),
         "rates": list(rates),
         "told": percent(other) if first is None else f"{percent(first)} → {percent(other)}",

@@ -41,6 +41,7 @@ from runevals.reports.block import Block, block_of
 from runevals.reports.identity import endings, suite_names, target_name
 from runevals.reports.next_steps import Where, next_steps
 from runevals.verdict.causes import IN_DOUBT
+from runevals.verdict.score import of_five
 from runevals.verdict.wording import (
     about_against,
     about_mark,
@@ -53,7 +54,6 @@ from runevals.verdict.wording import (
     judge_notes,
     lost_checks,
     next_step,
-    of_five,
     other_metrics,
     other_paths,
     same_on_both_sides,

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.record_json import WrongRecord, from_json, json_text
 from runevals.lib.parsing.source import read_lines, read_text
 from runevals.lib.parsing.strict_json import require_few_values
@@ -169,7 +170,7 @@ def written(conclusion: Conclusion) -> Iterator[str]:
         conclusion,
         **msgspec.structs.asdict(_head(report)),
         cases=msgspec.Raw(b"null"),  # they follow one by one
-        comparison=None if comparison is None else _comparison(comparison),
+        comparison=if_known(_comparison, comparison),
         against=None if against is None else replace(against, other=None),
         causes=causes(report, comparison),
     )

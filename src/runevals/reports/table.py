@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 
+from runevals.lib.nullable import if_known
 from runevals.lib.text.escape import spreadsheet_cell
 from runevals.records import LABELS, CheckResult, Conclusion
 from runevals.reports.coverage import tripwire
@@ -52,4 +53,4 @@ def _of_check(result: CheckResult) -> tuple[object, ...]:
 
 
 def _cells(*texts: str | None) -> tuple[str | None, ...]:
-    return tuple([None if text is None else spreadsheet_cell(text) for text in texts])
+    return tuple([if_known(spreadsheet_cell, text) for text in texts])

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
+from runevals.lib.nullable import if_known
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import short_list
 from runevals.programs.processes import as_owner
@@ -200,9 +201,8 @@ def submodule_of(repository: Path) -> Path | None:
     """The root of the repository that has this one as a submodule, or None."""
     root = repository.resolve()
     outer = _outer_repository(root)
-    if outer is None:
-        return None
-    return outer if any(entry.startswith(SUBMODULE) for entry in _entries_below(outer, root)) else None
+    entries = () if outer is None else _entries_below(outer, root)
+    return outer if any(entry.startswith(SUBMODULE) for entry in entries) else None
 
 
 def why_unreadable(repository: Path) -> str | None:
@@ -224,8 +224,7 @@ def new_repository(folder: Path) -> bool:
 
 def why_unavailable(repository: Path) -> str | None:
     """Why git cannot be used here, or None."""
-    trouble = _repository_error(repository)
-    return None if trouble is None else str(trouble)
+    return if_known(str, _repository_error(repository))
 
 
 def _repository_error(repository: Path) -> NoRepository | None:
@@ -403,7 +402,7 @@ def may_be_committed(repository: Path, path: Path) -> bool:
 def commit_check(repository: Path) -> Callable[[Path], bool]:
     """Whether a path is committed, for any number of paths: git is asked once."""
     indexed = [] if _is_nowhere(repository) else names(repository, "ls-files", "-z")
-    known = None if indexed is None else frozenset(indexed)
+    known = if_known(frozenset, indexed)
     roots = dict.fromkeys((repository, repository.resolve()))
 
     def may_be(path: Path) -> bool:

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from msgspec.structs import replace
 
 from runevals.lib.storage.files import write_whole
-from runevals.records import AgainstComparison, Case, RunReport
+from runevals.records import AgainstComparison, RunReport
 from runevals.records.errors import InvalidSettings
 from runevals.run.live import live_target
 from runevals.run.measurement import OtherSide
@@ -71,7 +71,9 @@ def _without_skill(request: RunRequest, folder: Path) -> RunRequest:
             f"{option}: the target names no skill that could be left out. Name its folder in `target.skills` of a "
             f"coding agent, or its {SKILL_FILE} as `target.system_prompt_file`; or {LEAVE_OUT}"
         )
-    suites = request.suites.only(lambda case: not _asks_for_skill(case))
+    suites = request.suites.only(
+        lambda case: "skill_triggered" not in {one.name for turn in case.turns for one in turn.checks}
+    )
     if not any(is_selected(case, settings.selection) for case in suites.cases):
         raise InvalidSettings(f"{option}: every case asks whether the skill is loaded; {LEAVE_OUT}")
     settings = replace(settings, target=target, compare=replace(settings.compare, against=None))
@@ -95,10 +97,6 @@ def _target_without_skill(
     if target.system_prompt is not None and any(path.name == SKILL_FILE for path in target.files):
         return replace(target, system_prompt=None if placebos is None else placebo(target.system_prompt))
     return None
-
-
-def _asks_for_skill(case: Case) -> bool:
-    return any(check.name == "skill_triggered" for turn in case.turns for check in turn.checks)
 
 
 def placebo(text: str) -> str:

@@ -95,7 +95,7 @@ def _of_judge(report: RunReport, settings: Settings, calls: int) -> float | None
 def _of_each(calls: int, costs: Iterable[float | None]) -> float | None:
     """The cost of calls by the mean of costs that are known."""
     cost = mean(costs)
-    return if_known(cost, lambda each: calls * each)
+    return if_known(lambda each: calls * each, cost)
 
 
 def _of_prompts(plan: RunPlan, settings: Settings) -> float | None:

@@ -348,7 +348,7 @@ def _rows(case: CaseReport) -> Iterable[dict[str, Any]]:
                 "answer": turn.output,
                 "passed": {"passed": True, "failed": False}.get(attempt.status.value),
                 "score": attempt.composite,
-                "error": if_known(turn.error, lambda error: error.message),
+                "error": if_known(lambda error: error.message, turn.error),
                 "latency_s": turn.latency_s,
                 "cost_usd": turn.cost_usd,
                 **{result.id: result.score for result in turn.results},

@@ -17,6 +17,7 @@ from runevals.imports.results.records import (
     joined,
     unanswered,
 )
+from runevals.lib.nullable import if_known
 from runevals.lib.storage.files import remove_files
 from runevals.records import ToolCall, TurnReport
 from runevals.reports.publish import publish
@@ -52,7 +53,9 @@ def remove_records(path: Path) -> None:
 
 def _case(row: Mapping[str, Any]) -> ImportedCase:
     calls = tuple(
-        ToolCall(name=str(call.get("name", "tool")), input=call.get("input"), output=_text(call.get("output")))
+        ToolCall(
+            name=str(call.get("name", "tool")), input=call.get("input"), output=if_known(str, call.get("output"))
+        )
         for call in row["tool_calls"]
     )
     failed = row.get("error", False)  # before there was an answer
@@ -74,7 +77,3 @@ def _case(row: Mapping[str, Any]) -> ImportedCase:
         file=row["suite"],
         attempts=(ImportedAttempt(turn=turn),),
     )
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci
+from runevals.lib.nullable import without_none
 from runevals.lib.terminal import notice
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records.errors import InvalidSettings
@@ -43,7 +44,7 @@ def environment(cwd: Path, name: str | None, process: Mapping[str, str]) -> dict
 
         for file in present:
             try:
-                values = {key: value for key, value in dotenv_values(file).items() if value is not None}
+                values = without_none(**dotenv_values(file))
             except UnicodeDecodeError:
                 raise InvalidSettings(f"{file.name} is not UTF-8 text") from None
             merged.update(_without_settings(values, file))

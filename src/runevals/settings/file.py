@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.checkout import repository_root
+from runevals.lib.nullable import without_none
 from runevals.lib.parsing.shapes import object_in
 from runevals.lib.parsing.source import JsonPath, Source, decoded, is_of_git, parse_text, read_text, resolved_path
 from runevals.lib.storage.files import relative_name
@@ -256,32 +257,27 @@ def _texts(value: object, place: JsonPath) -> Iterator[tuple[JsonPath, str]]:
 
 
 _SPREAD = frozenset({"$schema", "version", "errors", "baseline", "evaluators", "judges", "redact"})
+_NESTED: Mapping[tuple[str, ...], str] = {  # where the file has the value of a setting
+    ("judges",): "judge",
+    ("errors", "limit"): "errors_limit",
+    ("evaluators",): "definitions",
+    ("redact", "content"): "redact",
+    ("redact", "patterns"): "redact_patterns",
+    ("baseline", "path"): "baseline",
+    **{("baseline", one): f"baseline_{one}" for one in ("artifact", "branch", "required", "wait", "workflow")},
+}
 
 
 def _flat(value: Any) -> dict[str, Any]:
     """The file's nested groups as flat setting names."""
     flat = {name: item for name, item in value.items() if name not in _SPREAD}
-    if "judges" in value:
-        flat["judge"] = value["judges"]
-    if "limit" in value.get("errors", {}):
-        flat["errors_limit"] = value["errors"]["limit"]
-    if "evaluators" in value:
-        flat["definitions"] = value["evaluators"]
-    if "redact" in value:
-        flat["redact"] = value["redact"].get("content", "full")
-        if "patterns" in value["redact"]:
-            flat["redact_patterns"] = value["redact"]["patterns"]
     if isinstance(value.get("against"), dict):  # {without: skill}
         flat["against"] = WITHOUT_SKILL
-    baseline = value.get("baseline")
-    if isinstance(baseline, str):
-        flat["baseline"] = baseline
-    elif isinstance(baseline, dict):
-        if "path" in baseline:
-            flat["baseline"] = baseline["path"]
-        own = ("artifact", "branch", "required", "wait", "workflow")
-        flat |= {f"baseline_{name}": baseline[name] for name in own if name in baseline}
-    return flat
+    if isinstance(value.get("baseline"), str):
+        flat["baseline"] = value["baseline"]
+    flat |= {"redact": "full"} if "redact" in value else {}
+    nested = {name: _taken(value, path)[0] for path, name in _NESTED.items()}
+    return flat | without_none(**nested)
 
 
 def _with_new_names(value: Any) -> tuple[Any, tuple[str, ...]]:

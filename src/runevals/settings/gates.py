@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import convert
+
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records import Gate, Scope
+from runevals.records import Gate
 from runevals.records.errors import InvalidSettings
 from runevals.settings.target_names import OF_SKILL
 
@@ -34,17 +36,7 @@ SHARES = ("pass_rate", "share", "judge_coverage", "mark_drop", "against_drop", "
 
 def gates_of(entries: Any) -> tuple[Gate, ...]:
     """The gates of a settings file that has been checked with `gate_problems`."""
-    return tuple(
-        Gate(
-            name=_name(entry),
-            metric=entry["metric"],
-            op=entry["op"],
-            limit=float(entry["limit"]),
-            scope=Scope(**entry.get("scope", {})),
-            **{key: entry[key] for key in ("on_missing", "bound", "level") if key in entry},
-        )
-        for entry in entries
-    )
+    return tuple(convert({**entry, "name": _name(entry)}, Gate) for entry in entries)
 
 
 def gate_problems(entries: Any) -> Iterator[tuple[int, str, str]]:

@@ -67,12 +67,9 @@ def _judge(raw: RawEndpoint, value: str | Mapping[str, Any]) -> JudgeSettings:
     if kind == "recorded":
         recorded = _judgements_of_base(section.get("path"), base, raw)
         inside = repository if from_file else None
-        path = (
-            base / section["path"]
-            if recorded is not None
-            else recording(section.get("path"), base, inside, "judge")
-        )
+        path = None if recorded is not None else recording(section.get("path"), base, inside, "judge")
         file = base / section["path"]
+        path = path or file
         if section.get("votes", 1) > 1:
             raise InvalidSettings("judge.votes: a recorded judge has one judgement of each answer; leave it out")
     elif not endpoint["model"]:

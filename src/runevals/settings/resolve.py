@@ -10,11 +10,12 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 from msgspec.structs import replace
 
 from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci, may_be_change
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.source import path_inside
 from runevals.lib.plugins import load_only
 from runevals.lib.text.secrets import remember_keys
@@ -185,8 +186,12 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     load_only(values["plugins"] if in_ci(raw.environment) else ())
     if targets.name is not None:
         values["target"], origins["target"] = file.values["target"], file.display_name
+
+    def of_file(name: str, default: object) -> Any:
+        return effective_source(name, file, base_side)[0].get(name, default)
+
     check_against(values["against"], _source_of("against", origins, file), targets)
-    gates = gates_of(effective_source("gates", file, base_side)[0].get("gates", ()))
+    gates = gates_of(of_file("gates", ()))
     check_mark(values["mark"], gates)
     check_names(values["fail_on"] or (), gates, f"{_source_of('fail_on', origins, file)}: ")
     if values["against"] == "none" and origins["against"] == _flag("against") and not in_ci(raw.environment):
@@ -216,7 +221,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         of_change = may_be_change(raw.environment, has_base=base_side is not None)
     granted = _granted(endpoints) if of_change else None
     variables = program_variables(endpoints.values["target"], granted)
-    fetching = effective_source("url_fetch", file, base_side)[0].get("url_fetch", {})
+    blame = of_file("blame", {})
     settings = Settings(
         cwd=raw.cwd,
         repository=repository,
@@ -234,13 +239,14 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             everything=values["all"],
             definitions=_definitions(file, repository),
             templates=(),
-            fetching=Fetching(enabled=fetching.get("enabled"), allow_hosts=tuple(fetching.get("allow_hosts", ()))),
+            fetching=convert(of_file("url_fetch", {}), Fetching),
             quarantine=_quarantine(endpoints),
         ),
         measure=_record(
             MeasureSettings,
             values,
-            repeat=_repeat(values["repeat"], raw),
+            # At most; a plan makes one if the target is deterministic.
+            repeat=values["repeat"] or (ROUNDS_IN_CI if in_ci(raw.environment) and not raw.evaluate_only else 1),
             cache=_cache(values["cache"], raw),
             prices=prices_of(file, base_side),
             limits=Limits(
@@ -279,14 +285,14 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         redaction=_record(
             RedactionSettings,
             values,
-            redact_patterns=tuple(
-                effective_source("redact_patterns", file, base_side)[0].get("redact_patterns", ())
-            ),
+            redact_patterns=tuple(of_file("redact_patterns", ())),
         ),
         github=_record(
             GithubSettings,
             values,
-            blame=_blame(effective_source("blame", file, base_side)[0].get("blame", {})),
+            blame=None
+            if blame == "off"
+            else BlameLimits(runs=blame.get("max_runs"), cost_usd=blame.get("max_cost")),
         ),
         evaluate_only=raw.evaluate_only,
         environment=raw.environment,
@@ -316,13 +322,6 @@ def _against(name: str | None, targets: TargetChoice) -> str | None:
     """What is compared besides the base: of one of several targets that runs alone, no other target."""
     alone = name in targets.known and not targets.several
     return None if name == "none" or alone else name
-
-
-def _blame(section: Any) -> BlameLimits | None:
-    """How long the lines that lost cases are searched for; None if they are not."""
-    if section == "off":
-        return None
-    return BlameLimits(runs=section.get("max_runs"), cost_usd=section.get("max_cost"))
 
 
 def _granted(raw: RawEndpoint) -> Ledger:
@@ -420,13 +419,6 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _repeat(repeat: int | None, raw: RawSettings) -> int:
-    """Attempts per case at most; a plan makes one if the target is deterministic."""
-    if repeat is not None:
-        return repeat
-    return ROUNDS_IN_CI if in_ci(raw.environment) and not raw.evaluate_only else 1
-
-
 def _cache(folder: str | None, raw: RawSettings) -> Path | None:
     """The cache folder. In CI only one that is named: a change could commit a folder with forged answers."""
     if folder is not None:
@@ -456,8 +448,7 @@ def _changed_only(value: object, origin: str, base_side: BaseSide | None) -> boo
 
 def config_of(raw: RawSettings) -> str | None:
     """The settings file that an option names; None if the usual places are to be searched."""
-    config, _ = _from_strings(BY_NAME["config"], raw)
-    return None if config is None else str(config)
+    return if_known(str, _option("config", raw))
 
 
 @cache

@@ -89,13 +89,11 @@ def _nothing_found(root: Path, others: Sequence[Path]) -> str:
     looked = (
         f"{', '.join(_NAMES)}, eval-samples.json/.yaml/.yml, here and in ./evals/, evals of skills and {_VALLY}"
     )
-    lines = [f"no suite found in {root} (looked for {looked})"]
-    if others:
-        names = ", ".join(str(path.relative_to(root)) for path in others)
-        lines.append(f"Seen in ./evals/: {names}. Run them all with --all, or name one with --prompts-file")
-    else:
-        lines.append("Name one: runevals --prompts-file PATH")
-    lines += [
+    names = ", ".join(str(path.relative_to(root)) for path in others)
+    there = f"Seen in ./evals/: {names}. Run them all with --all, or name one with --prompts-file"
+    lines = [
+        f"no suite found in {root} (looked for {looked})",
+        there if others else "Name one: runevals --prompts-file PATH",
         'Try one prompt: runevals --prompts "…" --expected "…"',
         "Results of another tool need no suite: runevals gate FILE",
         f"Begin with a suite that runs: runevals init. The simplest one, as evals/evals.json: {_SIMPLEST}",

@@ -9,6 +9,7 @@ from typing import TypedDict
 from msgspec import to_builtins
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.canonical import as_written, canonical, digest, fingerprint, in_ascii
 from runevals.records import EvaluatorSpec, Turn, one_line
 
@@ -50,7 +51,7 @@ def with_notes(turns: Sequence[Turn], extra: Mapping[str, object] | None, notes:
 
 
 def _normalised_turn(turn: Turn) -> Turn:
-    context = None if turn.context is None else one_line(turn.context)
+    context = if_known(one_line, turn.context)
     prompt = one_line(turn.prompt)
     same = (prompt, context) == (turn.prompt, turn.context)
     return turn if same else replace(turn, prompt=prompt, context=context)

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import PRESETS
 from runevals.evaluators.kinds import Scripted
+from runevals.lib.nullable import grouped
 from runevals.lib.parsing.source import is_of_git, unreadable
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import first_of, plural
@@ -31,17 +32,18 @@ from runevals.records.errors import (
     UnrecognisedSuite,
 )
 from runevals.records.rules import CATEGORY_GATES, Selection, SuiteEntry
-from runevals.records.script import ScriptRunner
+from runevals.records.script import Call, ScriptRunner
 from runevals.records.traits import UNKNOWN, Traits
 from runevals.suites.dialects import LoadOptions, agent_skills, eval_samples, load, skill_cases
 from runevals.suites.dialects.checking import joined_suites
 from runevals.suites.discover import Discovery, discover, suite_files
-from runevals.suites.plan import RunPlan, checks_of
+from runevals.suites.plan import RunPlan
 from runevals.suites.prompt import prompt_problems, variables_of, with_prompts
 from runevals.suites.selection import is_selected
 from runevals.suites.workspace import with_workspaces
 
 PLACEHOLDER = "replace me"  # how what `init` writes begins where the author must write
+USUAL = SuiteEntry(path="", base=Path())  # in place of entries: the usual places are searched
 _MOST_SHOWN = 8  # suites that were seen and are not run
 _MOST_CANDIDATES, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
 
@@ -109,9 +111,9 @@ def load_suites(request: LoadRequest) -> LoadedSuites:
         raise NoSuiteFound("\n".join(lines)) from None
 
 
-def _discovered(entry: SuiteEntry | None, request: LoadRequest) -> Discovery:
-    """The files of an entry; without one, of the settings' folder, or else of the folder here."""
-    if entry is not None:
+def _discovered(entry: SuiteEntry, request: LoadRequest) -> Discovery:
+    """The files of an entry; of the usual places, those of the settings' folder, or else of the folder here."""
+    if entry is not USUAL:
         return discover(entry.base, entry.path, everything=request.everything)
     if request.below is not None:
         with suppress(NoSuiteFound):
@@ -178,9 +180,8 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:
     broken: list[FileProblem] = []
     known_paths: set[Path] = set()
     files: list[Path] = []
-    entries = request.entries or (None,)
-    for entry in entries:
-        if entry is not None and entry.from_file:
+    for entry in request.entries or (USUAL,):
+        if entry.from_file:
             _require_inside(entry, request)
         discovered = _discovered(entry, request)
         here: list[Suite] = []
@@ -203,7 +204,7 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:
                 if discovered.folder is not None and suite.dialect == eval_samples.NAME and beside:
                     notices.append(f"skipped by its name: {display_path(path, request.repository)}")
                     continue
-                if entry is None and (why := _not_measurable(suite, request)) is not None:
+                if entry is USUAL and (why := _not_measurable(suite, request)) is not None:
                     name = display_path(path, request.repository)
                     notices.append(f"not run: {name}: {why} (--all runs it)")
                     continue
@@ -331,9 +332,7 @@ def _looks_at_workspace(spec: EvaluatorSpec) -> bool:
 
 def _with_warnings(suites: Sequence[Suite], problems: Sequence[FileProblem]) -> list[Suite]:
     """The suites, each with its own of these problems as warnings."""
-    warnings: dict[str, list[FileProblem]] = {}
-    for problem in problems:
-        warnings.setdefault(str(problem.location.file), []).append(replace(problem, level="warning"))
+    warnings = grouped((str(problem.location.file), replace(problem, level="warning")) for problem in problems)
     return [replace(suite, problems=(*suite.problems, *warnings.get(suite.path, ()))) for suite in suites]
 
 
@@ -359,10 +358,10 @@ def _with_files(suite: Suite, request: LoadRequest) -> Suite:
     return replace(suite, cases=tuple(map(refused, suite.cases)))
 
 
-def _load(path: Path, entry: SuiteEntry | None, request: LoadRequest) -> Suite:
+def _load(path: Path, entry: SuiteEntry, request: LoadRequest) -> Suite:
     """One file → suite. Raises InvalidSuite, for a link of the repository that leads out of it too."""
     stands_inside = Path(os.path.normpath(path)).is_relative_to(request.repository)
-    if stands_inside or (entry is not None and entry.from_file):
+    if stands_inside or entry.from_file:
         _require_own(path, request)
     return load(path, display_path(path, request.repository), _options(entry, request))
 
@@ -396,15 +395,13 @@ def _samples_together(suites: Sequence[Suite], folder: str) -> list[Suite]:
 
 def _skill_cases_together(suites: Sequence[Suite]) -> list[Suite]:
     """Files of skill cases that lie in the folders of one root are one suite."""
-    places = [
-        suite.path.rpartition("/")[0].rpartition("/") for suite in suites if suite.dialect == skill_cases.NAME
-    ]
+    of_skills = [suite for suite in suites if suite.dialect == skill_cases.NAME]
+    places = [suite.path.rpartition("/")[0].rpartition("/") for suite in of_skills]
     gated = {folder for folder, _, name in places if name in skill_cases.CATEGORIES}
-    roots: dict[str, list[Suite]] = {}
-    for suite in suites:
-        if suite.dialect == skill_cases.NAME:
-            folder = suite.path.rpartition("/")[0].rpartition("/")[0]
-            roots.setdefault((folder or ".") if folder in gated else suite.path, []).append(suite)
+    roots = grouped(
+        ((folder or ".") if folder in gated else suite.path, suite)
+        for suite, (folder, _, _) in zip(of_skills, places, strict=True)
+    )
     suites_ = [
         joined_suites(members, root, skill_cases.NAME) if root != members[0].path else members[0]
         for root, members in roots.items()
@@ -437,50 +434,17 @@ def without_model(suites: Sequence[Suite]) -> list[str]:
 
 def dry_run_evaluators(plan: RunPlan, sandbox: ScriptRunner) -> None:
     """Tries what evaluators bring along before anything is sent. Raises InvalidSuite with every fault."""
-    planned = (
-        _PlannedCheck(case, turn, spec, check.evaluator)
-        for case in plan.cases
-        for turn in case.turns
-        for spec, check in zip(turn.checks, checks_of(turn), strict=True)
-        if isinstance(check.evaluator, Scripted)
-    )
-    if problems := _unusable(planned, sandbox):
+    if problems := unusable_evaluators(plan.cases, sandbox):
         raise InvalidSuite(problems)
 
 
-def unusable_evaluators(suites: Sequence[Suite], sandbox: ScriptRunner) -> list[FileProblem]:
+def unusable_evaluators(cases: Iterable[Case], sandbox: ScriptRunner) -> list[FileProblem]:
     """Definitions of evaluators that cannot be used; those that cannot be built are reported by their suite."""
-    planned = (
-        _PlannedCheck(case, turn, spec, evaluator)
-        for suite in suites
-        for case in suite.cases
-        for turn in case.turns
-        for spec in turn.checks
-        if (evaluator := _build(spec)) is not None
-    )
-    return _unusable(planned, sandbox)
-
-
-class _PlannedCheck(Struct, frozen=True):
-    case: Case
-    turn: Turn
-    spec: EvaluatorSpec
-    evaluator: Scripted
-
-
-def _build(spec: EvaluatorSpec) -> Scripted | None:
-    try:
-        evaluator = catalogue.build(spec).evaluator
-        return evaluator if isinstance(evaluator, Scripted) else None
-    except (InvalidOptions, UnknownEvaluator):
-        return None
-
-
-def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[FileProblem]:
     problems: dict[FileProblem, None] = {}
     reported: set[tuple[str, str, str]] = set()
-    for check in checks:
-        call = check.evaluator.rehearsal(check.turn.expected)
+    checks = ((one, turn_, check) for one in cases for turn_ in one.turns for check in turn_.checks)
+    for case, turn, spec in checks:
+        call = _rehearsal(spec, turn)
         if call is None or sandbox.is_quick(call):  # a pattern that is read here is valid
             continue
         if (key := (call.kind, call.code, str(call.arguments))) in reported:
@@ -488,26 +452,32 @@ def _unusable(checks: Iterable[_PlannedCheck], sandbox: ScriptRunner) -> list[Fi
         reported.add(key)
         answer = sandbox.run(call)
         if answer.error is not None:
-            own = check.spec.location
-            location = own or check.turn.location or check.case.location
-            message = f"{check.spec.id or check.spec.name} cannot be used: {answer.reason}"
+            own = spec.location
             problem = FileProblem(
-                location=location,
+                location=own or turn.location or case.location,
                 pointer="" if own is None else own.pointer,
-                message=message,
+                message=f"{spec.id or spec.name} cannot be used: {answer.reason}",
                 rule="evaluator-unusable",
             )
             problems[problem] = None
     return list(problems)
 
 
-def _options(entry: SuiteEntry | None, request: LoadRequest) -> LoadOptions:
-    names = entry.evaluators if entry is not None and entry.evaluators else request.evaluators
+def _rehearsal(spec: EvaluatorSpec, turn: Turn) -> Call | None:
+    """What shows whether code that an evaluator brings along can be used."""
+    try:
+        evaluator = catalogue.build(spec).evaluator
+    except (InvalidOptions, UnknownEvaluator):
+        return None
+    return evaluator.rehearsal(turn.expected) if isinstance(evaluator, Scripted) else None
+
+
+def _options(entry: SuiteEntry, request: LoadRequest) -> LoadOptions:
     templates = (request.template, *request.other_templates)
     return LoadOptions(
-        evaluators=names,
+        evaluators=entry.evaluators or request.evaluators,
         variables=tuple(name for template in filter(None, templates) for name in variables_of(template)),
-        columns={} if entry is None else entry.columns,
+        columns=entry.columns,
         only_prompts=request.evaluate_only or request.traits.sends_only_prompts,
         evaluate_only=request.evaluate_only,
         definitions=request.definitions,

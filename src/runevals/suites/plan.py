@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import Composite, Evaluator, Judged, leaves
+from runevals.lib.nullable import if_known
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.records import Case, Probe, Suite, Turn
@@ -128,7 +129,7 @@ def part_of(plan: RunPlan, shard: Shard | None) -> RunPlan:
 
 def only_cases(plan: RunPlan, keys: Sequence[tuple[str, str]] | None, repeat: int) -> RunPlan:
     """`plan` with only these cases (suite and key; None: all), in its own order, and `repeat` attempts at each."""
-    is_selected = None if keys is None else set(keys)
+    is_selected = if_known(set, keys)
     cases = tuple(case for case in plan.cases if is_selected is None or (case.suite, case.key) in is_selected)
     return replace(plan, cases=cases, repeat=repeat, shard=None)
 

@@ -92,11 +92,9 @@ def _meaning(rule: str) -> str:
 def _result(problem: FileProblem, rules: Sequence[str]) -> dict[str, Any]:
     location = problem.location
     path = Path(location.file)
-    artifact: dict[str, Any] = (
-        {"uri": path.as_uri()}
-        if path.is_absolute()
-        else {"uri": quote(os.fsencode(location.file)), "uriBaseId": "%SRCROOT%"}
-    )
+    artifact = {"uri": quote(os.fsencode(location.file)), "uriBaseId": "%SRCROOT%"}
+    if path.is_absolute():
+        artifact = {"uri": path.as_uri()}
     physical: dict[str, Any] = {"artifactLocation": artifact}
     if location.line is not None:
         column = {} if location.column is None else {"startColumn": location.column}

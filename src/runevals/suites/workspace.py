@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.source import is_of_git
 from runevals.records import Case, Suite, Workspace
 from runevals.repository.fresh_copy import CannotCopy
@@ -71,7 +72,7 @@ def workspace_fingerprint(
     try:
         if workspace is not None:
             parts["workspace"] = {
-                "from": None if workspace.folder is None else hash_of(workspace.folder),
+                "from": if_known(hash_of, workspace.folder),
                 GIT: workspace.commit,
                 "files": dict(workspace.files),
                 "setup": [list(argv) for argv in workspace.setup],

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import asdict, replace
 
+from runevals.lib.nullable import without_none
 from runevals.models.chat.prices import Prices
 from runevals.programs.loopback import LOOPBACK
 from runevals.programs.otlp_receiver import TOKEN_HEADER, OtlpReceiver, Recording
@@ -64,7 +65,7 @@ class TracedTarget:
             traced = evidence(recording.spans, self._prices)
         except (ValueError, ArithmeticError) as error:
             return failed("target_unparseable", f"the trace of the program cannot be used: {error}")
-        known = {name: value for name, value in asdict(traced).items() if value is not None}
+        known = without_none(**asdict(traced))
         return replace(response, **{name: known[name] for name in known if getattr(response, name) is None})
 
     def identity(self) -> ModelIdentity:

@@ -10,6 +10,7 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
+from runevals.lib.nullable import grouped, without_none
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.records import AgainstComparison, CaseReport, Finding, Outcome, RegressionRule, RunReport, State
 from runevals.verdict.matching import Pair
@@ -68,7 +69,7 @@ def against_target(
     comparisons = {
         name: _against(of_both, reports[name], report_there, reference) for name, of_both in sides.items()
     }
-    compared = {name: comparison for name, comparison in comparisons.items() if comparison is not None}
+    compared = without_none(**comparisons)
     at_worst = {name: [pair.completed(1, 0) for pair in sides[name].due] for name in compared}
     losses = {name: _losses(pairs) for name, pairs in at_worst.items()}
     tested = [name for name, comparison in compared.items() if not comparison.deterministic]
@@ -158,14 +159,10 @@ def _constant(pairs: Sequence[Pair], outcome: Outcome) -> Iterator[str]:
     for pair in pairs:
         sides = [_outcomes(case) for case in (pair.base, pair.head)]
         for check in sides[1]:
-            if all(side.get(check) == {outcome} for side in sides):
+            if all({*side.get(check, ())} == {outcome} for side in sides):
                 yield f"{pair.head.key}: {check}"
 
 
-def _outcomes(case: CaseReport) -> dict[str, set[Outcome]]:
-    outcomes: dict[str, set[Outcome]] = {}
-    for attempt in case.runs:
-        for turn in attempt.turns:
-            for result in turn.results:
-                outcomes.setdefault(result.id, set()).add(result.outcome)
-    return outcomes
+def _outcomes(case: CaseReport) -> dict[str, list[Outcome]]:
+    results = (result for attempt in case.runs for turn in attempt.turns for result in turn.results)
+    return grouped((result.id, result.outcome) for result in results)

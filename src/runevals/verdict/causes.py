@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 
+from runevals.lib.nullable import grouped
 from runevals.records import (
     CaseName,
     CaseReport,
@@ -71,20 +72,21 @@ class _Tally(Struct):
 def causes(report: RunReport, comparison: Comparison | None) -> tuple[Causes, ...]:
     """Every kind of cases that a reader should look at, the most important kind first."""
     changed = () if comparison is None else comparison.changes
-    return grouped(report, {(each.suite, each.key): each for each in changed}, _Kinds(comparison))
+    return causes_by_kind(report, {(each.suite, each.key): each for each in changed}, _Kinds(comparison))
 
 
-def grouped(
+def causes_by_kind(
     report: RunReport,
     changes: Mapping[Key, Change],
     kind_of: Callable[[CaseReport, Change | None], Iterable[CauseKind]],
 ) -> tuple[Causes, ...]:
     """The cases of each kind in groups; `kind_of` says what a case and its change are shown as."""
-    cases: dict[CauseKind, list[_Case]] = {}
-    for place, case in enumerate(report.cases):
-        change = changes.get((case.suite, case.key))
-        for kind in kind_of(case, change):
-            cases.setdefault(kind, []).append(_case(kind, place, case, change))
+    of_cases = [(place, case, changes.get((case.suite, case.key))) for place, case in enumerate(report.cases)]
+    cases = grouped(
+        (kind, _case(kind, place, case, change))
+        for place, case, change in of_cases
+        for kind in kind_of(case, change)
+    )
     both_or_one = {
         of_both: _tallies(report.cases, changes, compared=of_both)
         for of_both in {kind in _OF_BOTH for kind in cases}
@@ -252,9 +254,7 @@ def _best_label(
 
 def _rows(group: Sequence[_Case]) -> tuple[tuple[CauseRow, ...], tuple[CaseName, ...]]:
     """The most frequent ways to fail, and the first cases that failed in others."""
-    ways: dict[tuple[str, str], list[_Case]] = {}
-    for each in group:
-        ways.setdefault((each.check, each.pattern), []).append(each)
+    ways = grouped(((each.check, each.pattern), each) for each in group)
     ranked = sorted(ways.values(), key=lambda some: -len(some))
     left_out = [each for some in ranked[MOST_ROWS:] for each in some]
     return tuple(map(_row, ranked[:MOST_ROWS])), tuple(map(_name, left_out[:MOST_NAMED]))

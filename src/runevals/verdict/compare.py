@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence
 
 from msgspec.structs import replace
 
+from runevals.lib.nullable import grouped
 from runevals.lib.statistics.permutation_test import BlockedTest
 from runevals.records import (
     CaseReport,
@@ -152,9 +153,7 @@ def _with_numbers(
 
 
 def _categories(pairs: Sequence[Pair]) -> tuple[CategoryChange, ...]:
-    groups: dict[str | None, list[Pair]] = {}
-    for pair in pairs:
-        groups.setdefault(pair.base.category, []).append(pair)
+    groups = grouped((pair.base.category, pair) for pair in pairs)
     return tuple(
         CategoryChange(
             name=name,

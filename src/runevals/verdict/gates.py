@@ -11,6 +11,7 @@ from statistics import NormalDist
 
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.record_from import record_from
 from runevals.lib.statistics.chance import binomial_tail
 from runevals.lib.statistics.proportion import wilson
@@ -175,10 +176,6 @@ def _unless_cleared(
     return replace(gate, state=GateState.WARNED, undecided=False, reason=f"{gate.reason}; {why}")
 
 
-def _keys(cases: Sequence[CaseReport]) -> str:
-    return short_list([called(case.key, case.name) for case in cases])
-
-
 def _passed(case: CaseReport, others: Container[Outcome]) -> float:
     """The share of its runs that passed, of these and those of these other outcomes."""
     passed = sum(run.status is Outcome.PASSED for run in case.runs)
@@ -239,7 +236,7 @@ def _of_against(gate: Gate, report: RunReport, against: AgainstComparison | None
     Not applicable to results that are compared with neither, and undecided if the other side was not measured.
     """
     bound, about, other = AGAINST[gate.metric]
-    observed = None if against is None else bound(against)
+    observed = if_known(bound, against)
     if against is None or observed is None:
         undecided = gate.metric == "lift" and "against" in report.run.settings and gate.level == "block"
         reason = f"{gate.metric}: it is not compared with {other}"
@@ -356,7 +353,8 @@ def _pass_rate(
     undecided = state is GateState.NOT_APPLICABLE
     of_runs, every = passed / due, gate.limit == 1.0
     varies = gate.bound == "point" and not report.run.target.deterministic
-    lost = _keys([case for case in cases if any(run.status is Outcome.FAILED for run in case.runs)])
+    failing = [case for case in cases if any(run.status is Outcome.FAILED for run in case.runs)]
+    lost = short_list([called(case.key, case.name) for case in failing])
     sentences = (  # what holds, and what the reason says then
         (True, f"{passed} of {due} passed"),
         (every and state is GateState.FAILED, f" ({lost})"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
+from runevals.lib.nullable import grouped
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import capitalised, first_of, joined, p_value, phrase, plural, points, short_list
 from runevals.records import CauseGroup, Change, Comparison, Finding, Reason, RunInfo, RunReport, State
@@ -105,9 +106,7 @@ def dropped(finding: Finding) -> str:
 
 def not_known(findings: Sequence[Finding], run: RunInfo) -> str:
     """What is not known, by name, with the reason and what settles it: of the most frequent reason."""
-    by_reason: dict[Reason, list[Finding]] = {}
-    for finding in findings:
-        by_reason.setdefault(finding.reason, []).append(finding)
+    by_reason = grouped((finding.reason, finding) for finding in findings)
     reason, some = max(by_reason.items(), key=lambda each: len(each[1]))
     meaning = MEANINGS[reason]
     names = [finding.called for finding in some if finding.family == "case"]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from statistics import fmean
 from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import grouped
 from runevals.lib.record_from import record_from
 from runevals.records import (
     AttemptReport,
@@ -268,7 +268,12 @@ def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
     }
     if len(partners) == len(base) == len(head):
         return partners
-    for find in (_moved_within_suite, _moved, _edited, _edited_prompts):
+    for find in (
+        partial(_renamed, label=lambda case: (case.suite, case.content)),
+        partial(_renamed, label=lambda case: case.content),
+        lambda before, now: {key: key for key in before.keys() & now.keys()},  # edited
+        _edited_prompts,
+    ):
         partners |= find(_without(base, set(partners.values())), _without(head, partners))
     return partners | _edited_elsewhere(partners, base, head)
 
@@ -282,10 +287,6 @@ def _edited_elsewhere(partners: Mapping[Key, Key], base: Cases, head: Cases) -> 
     gone = _without(base, set(partners.values()))
     places = {was: (suite, was[1]) for was in gone for suite in suites.get(was[0], ()) if (suite, was[1]) in left}
     return {now: was for was, now in places.items()}
-
-
-def _edited(base: Cases, head: Cases) -> dict[Key, Key]:
-    return {key: key for key in base.keys() & head.keys()}
 
 
 def _edited_prompts(base: Cases, head: Cases) -> dict[Key, Key]:
@@ -327,26 +328,11 @@ def _similarity(before: CaseReport, now: CaseReport, ratio: Callable[[str, str],
     return min(ratio(*texts), ratio(*names)) / 100
 
 
-def _moved_within_suite(base: Cases, head: Cases) -> dict[Key, Key]:
-    return _renamed(base, head, lambda case: (case.suite, case.content))
-
-
-def _moved(base: Cases, head: Cases) -> dict[Key, Key]:
-    return _renamed(base, head, lambda case: case.content)
-
-
 def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) -> dict[Key, Key]:
     """The keys of cases with the same label, in order. Copies that the other side lacks were added or removed."""
-    before, now = _by_label(base, label), _by_label(head, label)
+    before, now = (grouped((label(case), key) for key, case in cases.items()) for cases in (base, head))
     both = before.keys() & now.keys()
     return {key: old for content in both for key, old in zip(now[content], before[content], strict=False)}
-
-
-def _by_label(cases: Cases, label: Callable[[CaseReport], object]) -> Mapping[object, list[Key]]:
-    keys: dict[object, list[Key]] = defaultdict(list)
-    for key, case in cases.items():
-        keys[label(case)].append(key)
-    return keys
 
 
 def _without(cases: Cases, keys: Container[Key]) -> Cases:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -11,7 +10,7 @@ from typing import TypedDict
 
 from msgspec.structs import replace
 
-from runevals.lib.nullable import mean
+from runevals.lib.nullable import grouped, if_known, mean
 from runevals.lib.record_from import record_from
 from runevals.records import (
     NEVER_SENT_CODES,
@@ -92,28 +91,25 @@ def without_answer(problems: Iterable[Problem | None]) -> Outcome | None:
 
 def layer_scores(results: Iterable[CheckResult]) -> Layers:
     """Layer = 1 + 4 × share of passed weight; the judge layer is the mean score on 1–5. Errors leave both sums."""
-    grouped: dict[Layer, list[CheckResult]] = defaultdict(list)
-    incomplete: dict[Layer, None] = {}
-    for result in results:
-        if result.outcome is Outcome.ERRORED:
-            incomplete[result.layer] = None
-        elif result.outcome is not Outcome.SKIPPED:
-            grouped[result.layer].append(result)
+    every = list(results)
+    of_layer = grouped((result.layer, result) for result in every if result.outcome.measured)
     return _layers(
-        fact=_by_weight(grouped[Layer.FACT]),
-        behavior=_by_weight(grouped[Layer.BEHAVIOR]),
-        judge=mean(None if one.score is None else 1.0 + 4.0 * one.score for one in grouped[Layer.JUDGE]),
-        incomplete=tuple(sorted(incomplete)),
+        fact=_by_weight(of_layer.get(Layer.FACT, [])),
+        behavior=_by_weight(of_layer.get(Layer.BEHAVIOR, [])),
+        judge=mean(of_five(result.score) for result in of_layer.get(Layer.JUDGE, ())),
+        incomplete=tuple(sorted({result.layer for result in every if result.outcome is Outcome.ERRORED})),
     )
+
+
+def of_five(share: float | None) -> float | None:
+    """A share on the scale of all scores, 1–5."""
+    return if_known(lambda known: 1.0 + 4.0 * known, share)
 
 
 def status_of(results: Sequence[CheckResult]) -> Outcome:
     """Any failed → failed; else any errored → errored; else any passed → passed; else skipped."""
     outcomes = {result.outcome for result in results}
-    for outcome in (Outcome.FAILED, Outcome.ERRORED, Outcome.PASSED):
-        if outcome in outcomes:
-            return outcome
-    return Outcome.SKIPPED
+    return next(filter(outcomes.__contains__, (Outcome.FAILED, Outcome.ERRORED, Outcome.PASSED)), Outcome.SKIPPED)
 
 
 def case_report(case: Case, attempts: Sequence[AttemptReport], *, quarantined: bool = False) -> CaseReport:
@@ -202,15 +198,18 @@ def pooled(newest: RunReport, older: Sequence[RunReport]) -> RunReport:
 
     A cached answer is not added: the run that made it may have been counted already.
     """
-    more: dict[tuple[str, str, str], list[AttemptReport]] = defaultdict(list)
-    for report in older:
-        for case in report.cases:
-            more[case.suite, case.key, case.fingerprint].extend(a for a in case.attempts if not a.cached)
+    more = grouped(
+        ((case.suite, case.key, case.fingerprint), attempt)
+        for report in older
+        for case in report.cases
+        for attempt in case.attempts
+        if not attempt.cached
+    )
     cases = []
     for case in newest.cases:
         from_cache = any(attempt.cached for attempt in case.attempts)
-        attempts = [*case.attempts, *(() if from_cache else more[case.suite, case.key, case.fingerprint])]
-        cases.append(over_attempts(case, attempts))
+        others = () if from_cache else more.get((case.suite, case.key, case.fingerprint), ())
+        cases.append(over_attempts(case, [*case.attempts, *others]))
     return run_report(newest.run, cases, complete=newest.complete)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import fsum
@@ -11,6 +10,7 @@ from statistics import fmean
 
 from msgspec.structs import replace
 
+from runevals.lib.nullable import grouped
 from runevals.lib.record_from import record_from
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_blocked_test
@@ -113,12 +113,13 @@ def _passes(case: CaseReport) -> tuple[float, ...]:
 
 def _by_evaluator(cases: Sequence[CaseReport]) -> Mapping[str, Values]:
     """Evaluator → place → its mean score in each attempt, over the turns that it judged."""
-    scores: dict[str, dict[int, list[float]]] = defaultdict(dict)
-    for place, case in enumerate(cases):
-        for attempt in case.runs:
-            for name, score in _scores_of(attempt):
-                scores[name].setdefault(place, []).append(score)
-    return scores
+    scores = grouped(
+        (name, (place, score))
+        for place, case in enumerate(cases)
+        for attempt in case.runs
+        for name, score in _scores_of(attempt)
+    )
+    return {name: grouped(pairs) for name, pairs in scores.items()}
 
 
 def _scores_of(attempt: AttemptReport) -> Iterable[tuple[str, float]]:
@@ -126,10 +127,7 @@ def _scores_of(attempt: AttemptReport) -> Iterable[tuple[str, float]]:
     scored = [(result.id, result.score) for result in results if result.score is not None]
     if len(dict(scored)) == len(scored):
         return scored
-    several: dict[str, list[float]] = {}
-    for name, score in scored:
-        several.setdefault(name, []).append(score)
-    return [(name, fmean(scores)) for name, scores in several.items()]
+    return [(name, fmean(scores)) for name, scores in grouped(scored).items()]
 
 
 def _tested(name: str, base: Values, head: Values) -> MetricChange | None:

@@ -11,7 +11,7 @@ from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.statistics.proportion import share_of_groups
 from runevals.records import CaseReport, CauseKind, Causes, Change, Conclusion, Outcome, RunReport
 from runevals.verdict.against import HALF, lost_runs
-from runevals.verdict.causes import grouped
+from runevals.verdict.causes import causes_by_kind
 from runevals.verdict.matching import Key, change_of
 from runevals.verdict.sides import Sides
 
@@ -74,7 +74,7 @@ def differences(report: RunReport, other: RunReport) -> Mapping[Key, Change]:
 
 def causes_beside(report: RunReport, changes: Mapping[Key, Change]) -> tuple[Causes, ...]:
     """The groups of a target beside another; `changes` are the differences."""
-    return grouped(report, changes, _kinds)
+    return causes_by_kind(report, changes, _kinds)
 
 
 def _kinds(case: CaseReport, change: Change | None) -> Iterator[CauseKind]:

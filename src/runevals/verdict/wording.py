@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from runevals.lib.nullable import mean
+from runevals.lib.nullable import grouped, mean
 from runevals.lib.text.numbers import (
     first_of,
     joined,
@@ -41,6 +41,7 @@ from runevals.records import (
 )
 from runevals.verdict.lost_together import lost_keys
 from runevals.verdict.reasons import MEANINGS
+from runevals.verdict.score import of_five
 
 MOST_TIMES = 50  # as many runs: beyond, nobody makes them
 MOST_NAMED = 10  # cases of which one sentence is said
@@ -82,11 +83,6 @@ def alone(report: RunReport) -> str:
         f"{rates} The pass rate counts every run; a case passes if at least half of its runs do, and "
         f"{plural(flaky, 'case')} did not pass all."
     )
-
-
-def of_five(share: float | None) -> float | None:
-    """A share on the scale of all scores, 1–5."""
-    return None if share is None else 1 + 4 * share
 
 
 def passing(totals: Totals, unmeasured: str = "") -> str:
@@ -386,9 +382,7 @@ def edited_and_failing(comparison: Comparison) -> list[str]:
 
 def weakened(comparison: Comparison) -> list[tuple[str, str]]:
     """(which cases, what is weaker), one entry for all cases of a suite that are weaker in the same way."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for weakening in comparison.weakenings:
-        groups.setdefault((weakening.suite, weakening.message), []).append(weakening.key)
+    groups = grouped(((one.suite, one.message), one.key) for one in comparison.weakenings)
     return [
         (keys[0] if len(keys) == 1 else f"{short_list(keys, MOST_NAMED)} of {suite}", message)
         for (suite, message), keys in groups.items()

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.combined.truth import all_of, any_of, details, in_words
+from runevals.evaluators.combined.truth import details, in_words, settled
 from runevals.evaluators.kinds import Composite, Part
-from runevals.records import Problem, Verdict
+from runevals.records import Outcome, Problem, Verdict
 
 
 @evaluator("assert-set")
@@ -34,9 +34,7 @@ class AssertSet(Composite):
             yield "children", "children is empty"
 
     def combine(self, parts: Sequence[Part]) -> Verdict | Problem:
-        outcome = all_of(parts) if self.mode == "all" else any_of(parts)
-        if isinstance(outcome, Problem):
+        outcome = settled(parts, Outcome.FAILED if self.mode == "all" else Outcome.PASSED, "child")
+        if not isinstance(outcome, bool):
             return outcome
-        if outcome is None:
-            return Verdict.skipped("every child was skipped")
         return Verdict(float(outcome), in_words(parts), details(parts))

@@ -7,7 +7,7 @@ from math import fsum
 from typing import Literal
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.combined.truth import all_of, any_of, details, error_of, in_words
+from runevals.evaluators.combined.truth import details, error_of, in_words, settled
 from runevals.evaluators.kinds import Composite, Part
 from runevals.records import Outcome, Problem, Verdict
 
@@ -71,12 +71,10 @@ class CompositeEvaluator(Composite):
         scores = [_score(part) for part in parts if part.outcome.measured]
         if self.aggregation == "weighted_average":
             return self._average(parts)
-        fold, extreme = (all_of, min) if self.aggregation == "and" else (any_of, max)
-        passed = fold(parts)
-        if isinstance(passed, Problem):
+        by, extreme = (Outcome.FAILED, min) if self.aggregation == "and" else (Outcome.PASSED, max)
+        passed = settled(parts, by, "part")
+        if not isinstance(passed, bool):
             return passed
-        if passed is None:
-            return Verdict.skipped("every part was skipped")
         return Verdict(extreme(scores), in_words(parts), details(parts, not_run), passed=passed)
 
     def _average(self, parts: Sequence[Part]) -> Verdict | Problem:

@@ -5,23 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runevals.evaluators.kinds import Part
-from runevals.records import Outcome, Problem
+from runevals.records import Outcome, Problem, Verdict
 
 
-def all_of(parts: Sequence[Part]) -> bool | Problem | None:
-    """True if all passed; one failed member decides, even with errors. None if all were skipped."""
-    relevant = [part for part in parts if part.outcome is not Outcome.SKIPPED]
-    if any(part.outcome is Outcome.FAILED for part in relevant):
-        return False
-    return error_of(relevant) or (True if relevant else None)
-
-
-def any_of(parts: Sequence[Part]) -> bool | Problem | None:
-    """True if one passed; otherwise, an error leaves it undecided. None if all were skipped."""
-    relevant = [part for part in parts if part.outcome is not Outcome.SKIPPED]
-    if any(part.outcome is Outcome.PASSED for part in relevant):
-        return True
-    return error_of(relevant) or (False if relevant else None)
+def settled(parts: Sequence[Part], by: Outcome, what: str) -> bool | Problem | Verdict:
+    """Whether they passed: one with the outcome `by` decides, even with errors. A verdict if all were skipped."""
+    outcomes = {part.outcome for part in parts} - {Outcome.SKIPPED}
+    if by in outcomes:
+        return by is Outcome.PASSED
+    return error_of(parts) or (by is Outcome.FAILED if outcomes else Verdict.skipped(f"every {what} was skipped"))
 
 
 def error_of(parts: Sequence[Part]) -> Problem | None:

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.judged.prompt_parts import question
-from runevals.evaluators.kinds import Judged, Subject
-from runevals.records import Layer, Problem, Verdict
-from runevals.records.judgement import Question
+from runevals.evaluators.judged.faithfulness import Faithfulness
 
 RUBRIC = """Score how many of the key facts in the FACTS the RESPONSE uses correctly.
 1: none.
@@ -17,7 +14,7 @@ RUBRIC = """Score how many of the key facts in the FACTS the RESPONSE uses corre
 
 
 @evaluator("context_recall")
-class ContextRecall(Judged):
+class ContextRecall(Faithfulness):
     """A judge scores 1–5 how many key facts of the context the response uses; passes from 3.
 
     The judge sees the facts – `reference`, otherwise the case's context – and the response.
@@ -29,13 +26,6 @@ class ContextRecall(Judged):
         {"type": "context_recall", "reference": "30 days; receipt needed"}
     """
 
-    layer = Layer.FACT
     rubric = RUBRIC
-
-    reference: str | None = None
-
-    def question(self, subject: Subject) -> Question | Verdict | Problem:
-        facts = self.reference if self.reference is not None else subject.context
-        if facts is None:
-            return Verdict.skipped("no context and no reference")
-        return question(self, ("FACTS", facts), ("RESPONSE", subject.response.text))
+    label = "FACTS"
+    without = "no context and no reference"

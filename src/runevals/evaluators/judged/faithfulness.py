@@ -31,11 +31,13 @@ class Faithfulness(Judged):
 
     layer = Layer.FACT
     rubric = RUBRIC
+    label = "CONTEXT"
+    without = "no context to hold the response against"
 
     reference: str | None = None
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
         context = self.reference if self.reference is not None else subject.context
         if context is None:
-            return Verdict.skipped("no context to hold the response against")
-        return question(self, ("CONTEXT", context), ("RESPONSE", subject.response.text))
+            return Verdict.skipped(self.without)
+        return question(self, (self.label, context), ("RESPONSE", subject.response.text))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.template import fill_template, label_of, parse_template, template_problems
 from runevals.evaluators.kinds import Judged, Subject
@@ -34,8 +36,25 @@ Give each a score, and one overall."""
 _DIMENSIONS = {DEFAULT_PROMPT: ("accuracy", "completeness", "clarity")}
 
 
+class OfPrompt(Judged):
+    """Asks by a prompt of one's own."""
+
+    default_threshold = None
+
+    prompt: str
+    model: str | None
+    label: str
+
+    def question(self, subject: Subject) -> Question:
+        values = template_values(subject)
+        instructions, used = fill_template(parse_template(self.prompt), values)
+        parts = tuple((label_of(name), values.get(name) or "") for name in used)
+        scale, model = self.scale, self.model
+        return Question(evaluator=self.label, instructions=instructions, parts=parts, scale=scale, model=model)
+
+
 @evaluator("llm")
-class Llm(Judged):
+class Llm(OfPrompt):
     """A model scores the response by your own prompt. It is declared in the settings under an id.
 
     The template knows `{{input}}`, `{{output}}`, `{{expected}}`, `{{metadata.NAME}}` and `{{#if NAME}}…{{/if}}`.
@@ -55,7 +74,6 @@ class Llm(Judged):
           - {id: tone, type: llm, prompt: "Is this polite? {{output}}", scoreRange: {min: 0, max: 10}}
     """
 
-    default_threshold = None
     threshold_option = "pass_from"
 
     prompt: str = DEFAULT_PROMPT
@@ -80,17 +98,8 @@ class Llm(Judged):
         return Scale(self.minimum, self.maximum)
 
     def question(self, subject: Subject) -> Question:
-        values = template_values(subject)
-        instructions, used = fill_template(parse_template(self.prompt), values)
-        return Question(
-            evaluator=self.label,
-            instructions=instructions,
-            parts=tuple((label_of(name), values.get(name) or "") for name in used),
-            scale=self.scale,
-            score_key="overall",
-            dimensions=_DIMENSIONS.get(self.prompt, ()),
-            model=self.model,
-        )
+        dimensions = _DIMENSIONS.get(self.prompt, ())
+        return replace(super().question(subject), score_key="overall", dimensions=dimensions)
 
     def verdict(self, answer: Judgement) -> Verdict:
         if answer.score is None:

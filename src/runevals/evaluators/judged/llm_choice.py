@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import isfinite
 
+from msgspec.structs import replace
+
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.judged.llm import template_values
-from runevals.evaluators.judged.template import fill_template, label_of, parse_template, template_problems
-from runevals.evaluators.kinds import Judged, Subject
+from runevals.evaluators.judged.llm import OfPrompt
+from runevals.evaluators.judged.template import template_problems
+from runevals.evaluators.kinds import Subject
 from runevals.lib.parsing.shapes import is_number
 from runevals.records import Scale, Verdict
 from runevals.records.judgement import Judgement, Question
 
 
 @evaluator("llm-choice")
-class LlmChoice(Judged):
+class LlmChoice(OfPrompt):
     """A model picks one of your choices and gives its score; a score above 0 passes.
 
     It is what `llm` evaluators of `.prompt.yml` files are. The template is that of `llm`.
@@ -29,8 +31,6 @@ class LlmChoice(Judged):
     Example:
         "evaluators": {"llm-choice": {"prompt": "Is it polite? {{output}}", "choices": {"polite": 1, "rude": 0}}}
     """
-
-    default_threshold = None
 
     prompt: str
     choices: Mapping[str, float]
@@ -53,16 +53,10 @@ class LlmChoice(Judged):
         return Scale(min(self.choices.values()), max(self.choices.values()))
 
     def question(self, subject: Subject) -> Question:
-        values = template_values(subject)
-        instructions, used = fill_template(parse_template(self.prompt), values)
+        question = super().question(subject)
         choices = "\n".join(f"{choice}: {score:g}" for choice, score in self.choices.items())
-        return Question(
-            evaluator=self.label,
-            instructions=f"{instructions}\n\nPick the one of these that fits, and give its score:\n{choices}",
-            parts=tuple((label_of(name), values.get(name) or "") for name in used),
-            scale=self.scale,
-            model=self.model,
-        )
+        how = f"Pick the one of these that fits, and give its score:\n{choices}"
+        return replace(question, instructions=f"{question.instructions}\n\n{how}")
 
     def verdict(self, answer: Judgement) -> Verdict:
         if answer.score is None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
-from runevals.evaluators.structure.json_schema import OfSchema, schema_call, schema_problems
+from runevals.evaluators.structure.json_schema import OfSchema, schema_call
 from runevals.records import Verdict
 from runevals.records.script import Call
 
@@ -25,9 +25,6 @@ class PresetJsonSchema(OfSchema):
     """
 
     schema: Mapping[str, object] | None = None
-
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        return () if self.schema is None else schema_problems(self.schema)
 
     def call(self, subject: Subject) -> Call | Verdict:
         return schema_call(self.schema or {}, subject.response.text)

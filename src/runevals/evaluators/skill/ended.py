@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from runevals.evaluators.kinds import Evaluator, Subject
+from abc import abstractmethod
+
+from runevals.evaluators.kinds import Check, Evaluator, Subject
 from runevals.records import Response, Verdict
 
 
@@ -17,6 +19,17 @@ class OfJson(Evaluator):
 
     def of_no_json(self, response: Response) -> Verdict | None:
         return Verdict(0.0, "" if response.problem is None else response.problem.message)
+
+
+class OfResult(OfJson, Check):
+    """Looks at what the skill returned; one that raised or timed out fails."""
+
+    def check(self, subject: Subject) -> Verdict:
+        return raised(subject) or self.of_result(result_of(subject))
+
+    @abstractmethod
+    def of_result(self, result: object) -> Verdict:
+        """The verdict on the JSON value that the skill returned."""
 
 
 def result_of(subject: Subject) -> object:

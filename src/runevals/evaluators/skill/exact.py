@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.skill.ended import OfJson, json_equal, raised, result_of
+from runevals.evaluators.skill.ended import OfResult, json_equal
 from runevals.records import Verdict
 
 
 @evaluator("exact")
-class Exact(OfJson, Check):
+class Exact(OfResult):
     """Passes when the result equals the value, as JSON: true is not 1. An error or time-out fails.
 
     Options:
@@ -25,11 +24,7 @@ class Exact(OfJson, Check):
 
     value: object
 
-    def check(self, subject: Subject) -> Verdict:
-        failed = raised(subject)
-        if failed is not None:
-            return failed
-        result = result_of(subject)
+    def of_result(self, result: object) -> Verdict:
         if json_equal(result, self.value):
             return Verdict(1.0, "it is the same")
         return Verdict(0.0, f"it is {_short_json(result)}, not {_short_json(self.value)}")

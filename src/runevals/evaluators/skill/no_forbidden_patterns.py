@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.kinds import Check, Subject, unless
 from runevals.evaluators.skill.ended import result_of
 from runevals.lib.parsing.json_forms import json_forms
 from runevals.records import Verdict
@@ -42,6 +42,4 @@ class NoForbiddenPatterns(Check):
         result = result_of(subject)
         forms = [result] if isinstance(result, str) else json_forms(result)
         matches = [text for text in self.forbidden if any(text in form for form in forms)]
-        if not matches:
-            return Verdict(1.0, "nothing forbidden was found")
-        return Verdict(0.0, f"found: {', '.join(matches)}", {"found": matches})
+        return unless(matches, "nothing forbidden was found", "found", found=matches)

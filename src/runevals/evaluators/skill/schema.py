@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Subject
 from runevals.evaluators.skill.ended import OfJson, raised, result_of
-from runevals.evaluators.structure.json_schema import OfSchema, schema_call, schema_problems
+from runevals.evaluators.structure.json_schema import OfSchema, schema_call
 from runevals.records import Response, Verdict
 from runevals.records.script import Call
 
@@ -28,12 +28,8 @@ class Schema(OfJson, OfSchema):
 
     schema: Mapping[str, object]
 
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        return schema_problems(self.schema)
-
     def of_no_json(self, response: Response) -> Verdict | None:
         return super().of_no_json(response) if "type" in self.schema else None
 
     def call(self, subject: Subject) -> Call | Verdict:
-        failed = raised(subject)
-        return schema_call(self.schema, json.dumps(result_of(subject))) if failed is None else failed
+        return raised(subject) or schema_call(self.schema, json.dumps(result_of(subject)))

@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterable, Sequence
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.skill.ended import OfJson, json_equal, raised, result_of
+from runevals.evaluators.kinds import unless
+from runevals.evaluators.skill.ended import OfResult, json_equal
 from runevals.records import Verdict
 
 
 @evaluator("skill-contains")
-class SkillContains(OfJson, Check):
+class SkillContains(OfResult):
     """Passes when each value is in the result: part of a text, or an element of a list. An error fails.
 
     Options:
@@ -30,17 +30,11 @@ class SkillContains(OfJson, Check):
         if "" in self.values:
             yield "values", "values has the empty text, which is in every text"
 
-    def check(self, subject: Subject) -> Verdict:
-        failed = raised(subject)
-        if failed is not None:
-            return failed
-        result = result_of(subject)
+    def of_result(self, result: object) -> Verdict:
         if not isinstance(result, str | list):
             return Verdict(0.0, f"the result is neither text nor a list: {json.dumps(result)[:200]}")
-        missing = [value for value in self.values if not _in(value, result)]
-        if not missing:
-            return Verdict(1.0, "every value was found")
-        return Verdict(0.0, f"not found: {', '.join(json.dumps(value, ensure_ascii=False) for value in missing)}")
+        missing = [json.dumps(value, ensure_ascii=False) for value in self.values if not _in(value, result)]
+        return unless(missing, "every value was found", "not found")
 
 
 def _in(value: object, result: str | Sequence[object]) -> bool:

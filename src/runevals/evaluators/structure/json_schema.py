@@ -17,6 +17,11 @@ from runevals.records.script import Answer, Call
 class OfSchema(Scripted):
     """Validates a JSON text against a schema."""
 
+    schema: Mapping[str, object] | None
+
+    def problems(self) -> Iterable[tuple[str | None, str]]:
+        return () if self.schema is None else schema_problems(self.schema)
+
     def verdict(self, answer: Answer) -> Verdict:
         """The validation errors with their JSON paths."""
         complaints = list_in(answer.value)
@@ -46,9 +51,6 @@ class JsonSchema(OfSchema):
 
     schema: Mapping[str, object]
     strip_fences: bool = False
-
-    def problems(self) -> Iterable[tuple[str | None, str]]:
-        return schema_problems(self.schema)
 
     def call(self, subject: Subject) -> Call | Verdict:
         text = subject.response.text
@@ -99,11 +101,18 @@ def _resolves(schema: object, reference: str) -> bool:
 
 def schema_call(schema: Mapping[str, object], text: str) -> Call | Verdict:
     """The call that validates `text`, or the verdict that it is not JSON."""
+    return no_json(text) or Call(
+        kind="json_schema", code=json.dumps(schema, sort_keys=True), arguments={"text": text}
+    )
+
+
+def no_json(text: str) -> Verdict | None:
+    """The verdict that a text is not JSON; None if it is."""
     try:
         json.loads(text, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         return Verdict(0.0, f"output is not valid JSON: {error}")
-    return Call(kind="json_schema", code=json.dumps(schema, sort_keys=True), arguments={"text": text})
+    return None
 
 
 def without_fences(text: str) -> str:

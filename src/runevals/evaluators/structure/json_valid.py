@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject
-from runevals.evaluators.structure.json_schema import without_fences
-from runevals.lib.parsing.strict_json import refuse_constant
+from runevals.evaluators.structure.json_schema import no_json, without_fences
 from runevals.records import Verdict
 
 
@@ -28,8 +25,4 @@ class JsonValid(Check):
 
     def check(self, subject: Subject) -> Verdict:
         text = subject.response.text
-        try:
-            json.loads(without_fences(text) if self.strip_fences else text, parse_constant=refuse_constant)
-        except (ValueError, RecursionError) as error:
-            return Verdict(0.0, f"output is not valid JSON: {error}")
-        return Verdict(1.0, "it is JSON")
+        return no_json(without_fences(text) if self.strip_fences else text) or Verdict(1.0, "it is JSON")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Subject
+from runevals.evaluators.kinds import Subject, unless
 from runevals.evaluators.text.blank import ValuesCheck
 from runevals.records import Verdict
 
@@ -24,6 +24,4 @@ class ContainsAll(ValuesCheck):
     def check(self, subject: Subject) -> Verdict:
         text = subject.response.text.lower()
         missing = [value for value in self.values if value.lower() not in text]
-        if not missing:
-            return Verdict(1.0, "every text was found")
-        return Verdict(0.0, f"not found: {', '.join(missing)}", {"missing": missing})
+        return unless(missing, "every text was found", "not found", missing=missing)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from runevals.evaluators.kinds import Check, Subject, missing
+from runevals.evaluators.kinds import Check, Subject, missing, unless
 from runevals.evaluators.limits.bound import Bound
 from runevals.evaluators.text.blank import is_blank
 from runevals.lib.parsing.json_forms import json_forms, json_in
@@ -49,9 +49,7 @@ class NamedToolsCheck(CallsCheck):
 
     def of_calls(self, calls: Sequence[ToolCall]) -> Verdict:
         wrong = [tool for tool in self.values if bool(of_tool(calls, tool)) is self.fails_if_called]
-        if not wrong:
-            return Verdict(1.0, self.passes)
-        return Verdict(0.0, f"{self.fails}: {', '.join(wrong)}", {"called": [call.name for call in calls]})
+        return unless(wrong, self.passes, self.fails, called=[call.name for call in calls])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.kinds import Check, Subject, unless
 from runevals.evaluators.workspace.evidence import OfFile, file_of
 from runevals.records import Problem, Verdict
 
@@ -43,9 +43,7 @@ class FileContains(OfFile, Check):
             return Verdict(0.0, f"there is no text at {self.path}")
         text = self._folded(file.text)
         lacking = [phrase for phrase in self.values if self._folded(phrase) not in text]
-        if not lacking:
-            return Verdict(1.0, f"{self.path} contains every phrase")
-        return Verdict(0.0, f"{self.path} does not contain: {', '.join(lacking)}")
+        return unless(lacking, f"{self.path} contains every phrase", f"{self.path} does not contain")
 
     def _folded(self, text: str) -> str:
         return text.casefold() if self.ignore_case else text

@@ -9,7 +9,7 @@ from typing import Any
 
 from runevals.imports.logs.conversations import LoggedConversation, LoggedTurn
 from runevals.lib.parsing.source import read_json
-from runevals.lib.text.numbers import first_of
+from runevals.lib.text.numbers import first_of, phrase
 from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.health.duplicates import similar_cases
 
@@ -46,34 +46,26 @@ def _firsts(conversations: Sequence[LoggedConversation]) -> list[int]:
 
 
 def _item(conversation: LoggedConversation, more: int, *, expected: bool) -> dict[str, Any]:
-    turns = conversation.turns[:MOST_TURNS]
-    fields: dict[str, Any] = {"tags": [TAG], "notes": _notes(conversation, more)}
-    if len(turns) == 1:
-        return {**_turn(turns[0], expected=expected), **fields}
-    return {"turns": [_turn(turn, expected=expected) for turn in turns], **fields}
+    turns = [_turn(turn, expected=expected) for turn in conversation.turns[:MOST_TURNS]]
+    whole = turns[0] if len(turns) == 1 else {"turns": turns}
+    return {**whole, "tags": [TAG], "notes": _notes(conversation, more)}
 
 
 def _turn(turn: LoggedTurn, *, expected: bool) -> dict[str, Any]:
-    if turn.answer is None:
-        return {"prompt": turn.prompt}
-    return {
-        "prompt": turn.prompt,
-        **({"expected_response": turn.answer} if expected else {}),
-        "response": turn.answer,
-    }
+    answers = dict.fromkeys(("expected_response", "response") if expected else ("response",), turn.answer)
+    return {"prompt": turn.prompt, **({} if turn.answer is None else answers)}
 
 
 def _notes(conversation: LoggedConversation, more: int) -> str:
     """Where a case comes from, and what it leaves out."""
-    parts = [f"From {conversation.place}"]
-    if more:
-        parts.append(f"{more} more like it")
-    if len(conversation.turns) > MOST_TURNS:
-        parts.append(f"the first {MOST_TURNS} of {len(conversation.turns)} turns")
-    if conversation.system:
-        parts.append("it had a system prompt, which belongs to the target")
     calls = [call for turn in conversation.turns for call in turn.calls]
-    if calls:
-        short = [call if len(call) <= LONGEST_CALL else f"{call[:LONGEST_CALL]}…" for call in calls]
-        parts.append(f"tools: {first_of(short, MOST_CALLS)}")
-    return "; ".join(parts)
+    short = [call if len(call) <= LONGEST_CALL else f"{call[:LONGEST_CALL]}…" for call in calls]
+    turns = len(conversation.turns)
+    notes = (
+        f"From {conversation.place}",
+        phrase(more, "{} more like it"),
+        phrase(turns > MOST_TURNS, f"the first {MOST_TURNS} of {turns} turns"),
+        phrase(conversation.system, "it had a system prompt, which belongs to the target"),
+        phrase(first_of(short, MOST_CALLS), "tools: {}"),
+    )
+    return "; ".join(filter(None, notes))

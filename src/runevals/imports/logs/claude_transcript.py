@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 
 from runevals.imports.logs.conversations import (
@@ -28,32 +27,26 @@ _OF_PROGRAM = re.compile(
 
 def read(file: OpenedResults) -> Log:
     """A session is a conversation; messages of subagents and of the program itself are left out."""
-    sessions: dict[str, list[LoggedMessage]] = {}
-    places: dict[str, str] = {}
-    left_out: Counter[str] = Counter()
-    for record in records_of(file):
-        fields = record.fields
-        if fields.get("type") not in ("user", "assistant"):
-            continue
-        if fields.get("isSidechain") is True:
-            left_out["messages of subagents"] += 1
-            continue
-        if fields.get("isMeta") is True or fields.get("isCompactSummary") is True:
-            continue
-        session = str(fields.get("sessionId"))
-        messages = [
-            message for message in _messages(record) if not _OF_PROGRAM.match((message.text or "").strip())
-        ]
-        if messages:
-            places.setdefault(session, record.place)
-            sessions.setdefault(session, []).extend(messages)
-    requests = [LoggedRequest(place=places[key], messages=tuple(messages)) for key, messages in sessions.items()]
-    return conversations_of(requests, left_out)
+    sessions: dict[str, tuple[str, list[LoggedMessage]]] = {}
+    left_out: list[str] = []
+    for record in (one for one in records_of(file) if one["type"].value in ("user", "assistant")):
+        if record["isSidechain"].value is True:
+            left_out.append("messages of subagents")
+        elif not any(record[name].value is True for name in ("isMeta", "isCompactSummary")) and (
+            messages := _messages(record)
+        ):
+            sessions.setdefault(str(record["sessionId"].value), (record.place, []))[1].extend(messages)
+    requests = [LoggedRequest(place=place, messages=tuple(messages)) for place, messages in sessions.values()]
+    return conversations_of([*left_out, *requests])
 
 
 def _messages(record: Json) -> list[LoggedMessage]:
-    """Its message; one of tool results only is not a message."""
+    """Its message; one of tool results only is not a message, and neither is one of the program itself."""
     message = record["message"].value
     if not isinstance(message, Mapping):
         raise record["message"].wrong("an object")
-    return [one for one in messages_of([message]) if one.text is None or one.text.strip() or one.calls]
+    return [
+        one
+        for one in messages_of([message])
+        if (one.text is None or one.text.strip() or one.calls) and not _OF_PROGRAM.match((one.text or "").strip())
+    ]

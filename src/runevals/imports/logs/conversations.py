@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -113,13 +113,15 @@ def call_text(name: object, arguments: object) -> str:
     return f"{name}({'' if arguments is None else text})"
 
 
-def conversations_of(requests: Sequence[LoggedRequest], left_out: Mapping[str, int] | None = None) -> Log:
+def conversations_of(records: Iterable[LoggedRequest | str]) -> Log:
     """The requests as conversations: one that only begins another one is a step of it, and is left out.
 
-    `left_out` counts what the reader of the format left out before.
+    A text says why the reader of the format left out a record.
     """
+    read = list(records)
+    requests = [one for one in read if isinstance(one, LoggedRequest)]
     begun = {hash_ for request in requests for hash_ in list(_hashes(request.messages))[:-1]}
-    counts = Counter(left_out)
+    counts = Counter(one for one in read if isinstance(one, str))
     conversations = []
     for request in requests:
         hashes = list(_hashes(request.messages))

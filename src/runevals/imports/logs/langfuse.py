@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from runevals.imports.logs.conversations import (
@@ -29,16 +28,15 @@ _TEXT = "content|answer|output|response|text|."
 
 def read(file: OpenedResults) -> Log:
     """Each generation is a request; a trace without observations is one itself."""
-    requests = []
-    left_out: Counter[str] = Counter()
-    for record in _generations(records_of(file)):
-        messages = tuple(as_messages(_parsed(record["input"]).at(_INPUT).value, "user"))
-        if messages:
-            answers = () if record["level"].value == "ERROR" else tuple(_answers(record))
-            requests.append(LoggedRequest(place=record.place, messages=messages, answers=answers))
-        else:
-            left_out["inputs that are not messages"] += 1
-    return conversations_of(requests, left_out)
+    return conversations_of(map(_request, _generations(records_of(file))))
+
+
+def _request(record: Json) -> LoggedRequest | str:
+    messages = tuple(as_messages(_parsed(record["input"]).at(_INPUT).value, "user"))
+    if not messages:
+        return "inputs that are not messages"
+    answers = () if record["level"].value == "ERROR" else tuple(_answers(record))
+    return LoggedRequest(place=record.place, messages=messages, answers=answers)
 
 
 def _generations(records: list[Json]) -> Iterator[Json]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from runevals.imports.logs.conversations import (
@@ -35,16 +34,15 @@ KINDS = ((_anywhere("messages"),), (_anywhere("input"), _anywhere("model")))
 
 def read(file: OpenedResults) -> Log:
     """A record is a request with its response, in one object or in `request` and `response`."""
-    requests = []
-    left_out: Counter[str] = Counter()
-    for record in records_of(file):
-        request = next(filter(_is_request, (record, *map(record.__getitem__, _REQUESTS))), None)
-        if request is None:
-            left_out["no messages of a request"] += 1
-            continue
-        answers = tuple(as_messages(record.at(_ANSWER).value, "assistant"))
-        requests.append(LoggedRequest(place=record.place, messages=tuple(_messages(request)), answers=answers))
-    return conversations_of(requests, left_out)
+    return conversations_of(map(_request, records_of(file)))
+
+
+def _request(record: Json) -> LoggedRequest | str:
+    request = next(filter(_is_request, (record, *map(record.__getitem__, _REQUESTS))), None)
+    if request is None:
+        return "no messages of a request"
+    answers = tuple(as_messages(record.at(_ANSWER).value, "assistant"))
+    return LoggedRequest(place=record.place, messages=tuple(_messages(request)), answers=answers)
 
 
 def _is_request(value: Json) -> bool:

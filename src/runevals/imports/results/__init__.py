@@ -35,7 +35,7 @@ class ResultFormat(Protocol):
     def recognises(self, file: OpenedResults) -> bool:
         """Whether a file is in this format, or in a version of it."""
 
-    def read(self, file: OpenedResults) -> ImportedRun:
+    def read(self, file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
         """The results. Raises InvalidDocument with the place."""
 
 
@@ -97,11 +97,7 @@ def _read_file(path: Path, reading: Reading) -> ImportedRun:
 
 def _read(file: OpenedResults, reading: Reading) -> ImportedRun | None:
     format_ = _recognised(file, reading)
-    if format_ is rows:
-        return rows.read(file, reading.columns)
-    if format_ is junit:
-        return junit.read(file, parameters_are_attempts=reading.parameters_are_attempts)
-    return None if format_ is None else format_.read(file)
+    return None if format_ is None else format_.read(file, reading)
 
 
 def _recognised(file: OpenedResults, reading: Reading) -> ResultFormat | None:

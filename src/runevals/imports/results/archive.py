@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import sys
 import zipfile
-import zlib
 from collections.abc import Iterator
 
 from runevals.records.errors import InvalidDocument
@@ -65,17 +64,12 @@ class Archive:
                         raise InvalidDocument(f"{self.display_path}: {name} unpacks to more than we read")
         except InvalidDocument:
             raise
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as error:
-            raise self._broken(name, error) from None
         except Exception as error:  # noqa: BLE001 - the package for Zstandard has errors of its own
-            raise self._broken(name, error) from None
+            raise InvalidDocument(
+                f"{self.display_path}: {name} cannot be unpacked ({str(error) or type(error).__name__})"
+            ) from None
         self._left -= len(content)
         return bytes(content)
-
-    def _broken(self, name: str, error: Exception) -> InvalidDocument:
-        return InvalidDocument(
-            f"{self.display_path}: {name} cannot be unpacked ({str(error) or type(error).__name__})"
-        )
 
 
 def _add_zstandard() -> None:

@@ -23,8 +23,10 @@ from runevals.imports.results.records import (
     unanswered,
 )
 from runevals.lib.parsing.canonical import canonical
+from runevals.lib.text.numbers import phrase
 from runevals.records import CheckResult, Layer, Outcome, ToolCall, TurnReport, cut_name
 from runevals.records.errors import InvalidDocument
+from runevals.records.rules import AS_IT_SAYS, Reading
 from runevals.suites.dialects.signatures import has_any
 
 Keyed = tuple[str, str, object]  # the key of a case, its name, and what tells it from others
@@ -88,9 +90,7 @@ class Scales(Struct, frozen=True):
     """What the scores of a file are, by the names of their checks: shares, or on a scale that nothing tells."""
 
     graded: frozenset[str] = frozenset()  # any is between 0 and 1: their size is compared
-    unknown: frozenset[str] = (
-        frozenset()
-    )  # any is not between 0 and 1, and there is no limit: they are not compared
+    unknown: frozenset[str] = frozenset()  # any is not, and there is no limit: they are not compared
 
 
 class CheckMap(Struct, frozen=True, kw_only=True):
@@ -231,7 +231,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
     run: Paths = {}  # models, judges, started_at, duration_s; of the document
     why_stopped: Callable[[Sequence[Json]], str] = lambda _rows: ""
     how_to_scale: str = ""
-    notices_of: Callable[[Sequence[Json]], tuple[str, ...]] = lambda _rows: ()
+    notice: Callable[[Sequence[Json]], str] = lambda _rows: ""
 
     def recognises(self, file: OpenedResults) -> bool:
         """Whether its document, or its lines, have the marks."""
@@ -243,7 +243,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
     def _is_marked(self, value: Json) -> bool:
         return all(has_any(value.value, mark) for mark in self.marks)
 
-    def read(self, file: OpenedResults) -> ImportedRun:
+    def read(self, file: OpenedResults, _: Reading = AS_IT_SAYS) -> ImportedRun:
         """The results. Raises InvalidDocument with the place."""
         document = file.document or Json({}, file.display_path)
         self._require_version(document)
@@ -262,6 +262,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             at for row in (document, *all_rows) if (at := row.at(self.run.get("started_at", "")).moment_or_none)
         ]
         began = min(starts or times, default=None)
+        unscaled = f"not compared, as scores are not between 0 and 1: {{}}{self.how_to_scale}"
         took = document.seconds_at(self.run.get("duration_s", ""))
         return ImportedRun(
             tool=self.NAME,
@@ -271,7 +272,9 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             judges=_names([document, *rows], self.run.get("judges", "")) or _judges(cases),
             started_at=began,
             duration_s=took or ((max(times) - began).total_seconds() if times and began else 0.0),
-            notices=(*self.notices_of(all_rows), *self._unscaled(scales)),
+            notices=tuple(
+                filter(None, (self.notice(all_rows), phrase(", ".join(sorted(scales.unknown)), unscaled)))
+            ),
             stopped=self.why_stopped(all_rows) or self._lost(rows, cases),
             counted=sum(document.at(path).count_or_none or 0 for path in self.counted),
         )
@@ -293,10 +296,6 @@ class FieldMap(Struct, frozen=True, kw_only=True):
             raise file.document.at(self.lists[0]).wrong(f"a list of {what}{self.if_empty}")
         return rows
 
-    def _unscaled(self, scales: Scales) -> tuple[str, ...]:
-        names = ", ".join(sorted(scales.unknown))
-        return (f"not compared, as scores are not between 0 and 1: {names}{self.how_to_scale}",) if names else ()
-
     def _require_distinct(self, rows: Sequence[Json]) -> None:
         """Raises InvalidDocument if an attempt of a case is there twice."""
         places: dict[object, Json] = {}
@@ -315,12 +314,10 @@ class FieldMap(Struct, frozen=True, kw_only=True):
     def _lost(self, rows: Sequence[Json], cases: Sequence[ImportedCase]) -> str:
         """Why the file is not whole: a case has fewer attempts than its rows say."""
         planned = {self._keyed(row)[0]: row.at(self.planned).count_or_none or 0 for row in rows if self.planned}
-        short = [case for case in cases if len(case.attempts) < planned.get(case.key, 0)]
-        return (
-            f"{short[0].key} has {len(short[0].attempts)} of {planned[short[0].key]} attempts in the results"
-            if short
-            else ""
-        )
+        for case in cases:
+            if len(case.attempts) < planned.get(case.key, 0):
+                return f"{case.key} has {len(case.attempts)} of {planned[case.key]} attempts in the results"
+        return ""
 
     def _keyed(self, row: Json) -> Keyed:
         key = row.at(self.case["key"]).text
@@ -424,15 +421,14 @@ class FieldMap(Struct, frozen=True, kw_only=True):
         calls = one.at(self.calls.get("at", ""))
         if calls.value is None:
             return None
-        pairs = [(call, call.at(self.calls["name"]).name_or_empty) for call in calls.entries]
         return tuple(
             ToolCall(
                 name=name,
                 input=call.at(self.calls.get("input", "")).value,
                 output=call.at(self.calls.get("output", "")).text_or_none,
             )
-            for call, name in pairs
-            if name
+            for call in calls.entries
+            if (name := call.at(self.calls["name"]).name_or_empty)
         )
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
+from runevals.lib.nullable import if_known
 from runevals.lib.text.moments import parse_moment
 from runevals.records.errors import InvalidDocument
 
@@ -159,8 +160,7 @@ class Json(Struct, frozen=True):
     @property
     def count_or_none(self) -> int | None:
         """A number of tokens. Raises InvalidDocument."""
-        amount = self.amount_or_none
-        return None if amount is None else int(amount)
+        return if_known(int, self.amount_or_none)
 
     @property
     def seconds_or_none(self) -> float | None:

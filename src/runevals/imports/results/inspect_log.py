@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 
 from msgspec import Struct
@@ -18,6 +18,7 @@ from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.source import decoded
 from runevals.records import one_line
 from runevals.records.errors import InvalidDocument
+from runevals.records.rules import AS_IT_SAYS, Reading
 
 NAME = "inspect"
 HEADER, START, SAMPLES = "header.json", "_journal/start.json", "samples/"
@@ -25,6 +26,11 @@ NOT_SCORED = "the sample was not scored"
 NO_REASON = "no reason"
 _TOKENS = ("input_tokens", "output_tokens")
 _WORDS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+_ENDS: Mapping[str | None, str] = {
+    "success": "",
+    "cancelled": "Inspect was interrupted",
+    "started": "Inspect had not finished",
+}
 
 
 def recognises(file: OpenedResults) -> bool:
@@ -34,7 +40,7 @@ def recognises(file: OpenedResults) -> bool:
     return INSPECT.recognises(file)
 
 
-def read(file: OpenedResults) -> ImportedRun:
+def read(file: OpenedResults, _: Reading = AS_IT_SAYS) -> ImportedRun:
     """The log. Raises InvalidDocument."""
     log = _header(file.archive) if file.archive is not None else file.document
     assert log is not None  # noqa: S101 - it was recognised
@@ -86,14 +92,12 @@ def _json(archive: Archive, name: str) -> Json:
 
 def _stopped(log: Json) -> str:
     """Why Inspect did not finish; empty if it did."""
-    status = log["status"].value
-    if status == "error" or log["error"].value is not None:
+    if log["status"].value == "error" or log["error"].value is not None:
         return f"Inspect ended with an error: {one_line(log['error']['message'].text_or_none or NO_REASON)[:200]}"
-    if status == "success":
-        return ""
-    if status in ("started", "cancelled"):
-        return "Inspect was interrupted" if status == "cancelled" else "Inspect had not finished"
-    raise log["status"].wrong("started, success, cancelled or error")
+    end = _ENDS.get(log["status"].text_or_none)
+    if end is None:
+        raise log["status"].wrong("started, success, cancelled or error")
+    return end
 
 
 class _Scorers(Struct, frozen=True, kw_only=True):

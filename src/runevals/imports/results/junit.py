@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from math import inf
@@ -23,11 +23,13 @@ from runevals.imports.results.records import (
 )
 from runevals.imports.results.repetitions import whole_repeats, without_count
 from runevals.imports.results.words import ENDS, PASSES
+from runevals.lib.nullable import grouped
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.xml import XmlElement
 from runevals.lib.text.numbers import plural
 from runevals.records import Outcome, TurnReport, cut_name, one_line
 from runevals.records.errors import InvalidDocument
+from runevals.records.rules import AS_IT_SAYS, Reading
 
 NAME = "junit"
 ROOTS = ("testsuites", "testsuite")
@@ -78,7 +80,7 @@ def recognises(file: OpenedResults) -> bool:
     return file.xml is not None
 
 
-def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> ImportedRun:
+def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
     """The test cases of all suites. Raises InvalidDocument with the line."""
     root = file.xml
     assert root is not None  # noqa: S101 - it was recognised
@@ -89,7 +91,7 @@ def read(file: OpenedResults, *, parameters_are_attempts: bool = False) -> Impor
             f"{place}: the root element is <{root.name}>{what}; JUnit XML has <testsuites> or <testsuite>"
         )
     tests = list(_tests(root, file.display_path, "", ""))
-    names = _Names(tests, parameters_are_attempts=parameters_are_attempts)
+    names = _Names(tests, parameters_are_attempts=reading.parameters_are_attempts)
     again = sum(number - 1 for number in Counter(names.identity(test) for test in tests).values())
     started = [at for suite in _suites(root) if (at := moment(suite.attributes.get("timestamp"))) is not None]
     return ImportedRun(
@@ -127,7 +129,8 @@ def _failures_outside(suite: XmlElement) -> Iterator[str]:
             yield f"{child.line}: pytest was interrupted"
         elif child.name in ("error", "failure"):
             yield f"{child.line}: the suite {cut_name(own or NAME)} has a failure outside of its tests"
-    last = {_class_and_name(child): child for child in suite.children if child.name == "testcase"}  # of its runs
+    cases = (child for child in suite.children if child.name == "testcase")
+    last = {tuple(case.attributes.get(of, "").strip() for of in ("classname", "name")): case for case in cases}
     groups = _failed_groups(last)
     for (class_, name), case in last.items():
         is_file = own in ("", name) and _SCRIPT.search(name)
@@ -137,7 +140,7 @@ def _failures_outside(suite: XmlElement) -> Iterator[str]:
             yield f"{case.line}: {cut_name(place)} failed: a hook, a file or a group, not a test"
 
 
-def _failed_groups(cases: Mapping[tuple[str, str], XmlElement]) -> set[str]:
+def _failed_groups(cases: Mapping[tuple[str, ...], XmlElement]) -> set[str]:
     """The last test cases, if they failed and are named as groups of others: Vitest writes these by title."""
     paths = [name.split(" > ") for _, name in cases]
     titles = {one for path in paths for n in range(1, len(path)) for one in (path[n - 1], " > ".join(path[:n]))}
@@ -162,10 +165,6 @@ def _missing(suite: XmlElement) -> Iterator[str]:
         )
     if len(tests) + failed + counted["skipped"] + counted["disabled"] < counted["tests"] < inf:
         yield f"{name} counts {counted['tests']:g} tests and has {len(tests)}: it is not the whole report"
-
-
-def _class_and_name(case: XmlElement) -> tuple[str, str]:
-    return case.attributes.get("classname", "").strip(), case.attributes.get("name", "").strip()
 
 
 def _failed(case: XmlElement) -> bool:
@@ -288,9 +287,7 @@ def _with_hidden_failures(tests: list[_Test], root: XmlElement) -> Iterator[_Tes
     It writes all of them into one suite: a test of two suites was run by two jobs.
     """
     is_of_pytest = root.attributes.get("name") == PYTEST_ROOT
-    places: dict[tuple[int, str, str], list[int]] = defaultdict(list)
-    for place, test in enumerate(tests):
-        places[id(test.within), test.classname, test.name].append(place)
+    places = grouped(((id(test.within), test.classname, test.name), place) for place, test in enumerate(tests))
     earlier = {place for several in places.values() for place in several[:-1]}
     for place, test in enumerate(tests):
         says_nothing = not any(child.name in _ENDS for child in test.element.children)
@@ -404,8 +401,5 @@ def _unknown_time(test: _Test) -> str:
     """What to say of a test whose time is written, and is not a number of seconds."""
     text = test.element.attributes.get("time", "").strip()
     is_known = not text or text.startswith("-") or text.lower() == "nan" or _seconds(test.element) is not None
-    return (
-        ""
-        if is_known
-        else f"{test.place}: time={one_line(text[:40])!r} is not a number of seconds; it is not known"
-    )
+    why = f"time={one_line(text[:40])!r} is not a number of seconds; it is not known"
+    return "" if is_known else f"{test.place}: {why}"

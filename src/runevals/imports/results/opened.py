@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
@@ -54,23 +55,22 @@ def read_opened(path: Path, display_path: str) -> OpenedResults:
 
 def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
     """A file's content, opened. Raises InvalidDocument, or InvalidSuite for what is not UTF-8 text."""
+    file = partial(OpenedResults, path=path, display_path=display_path)
     if is_archive(content):
-        return OpenedResults(path=path, display_path=display_path, archive=Archive(content, display_path))
+        return file(archive=Archive(content, display_path))
     is_utf_16 = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))  # as PowerShell writes what it redirects
     start = content[:MOST_BLANK].decode("utf-16" if is_utf_16 else "utf-8-sig", errors="replace")
     if start.lstrip().startswith("<"):
-        return OpenedResults(path=path, display_path=display_path, xml=read_xml(content, display_path))
+        return file(xml=read_xml(content, display_path))
     text = content.decode("utf-16", errors="replace") if is_utf_16 else decoded(content, display_path)
     if not text.strip():
         raise InvalidDocument(f"{display_path} is empty")
     if path.suffix.lower() in TABLES:
         table = Json(read_csv(text, display_path).value, display_path).entries
         rows = [Json(row.value, f"{display_path}: row {at}") for at, row in enumerate(table, start=1)]
-        return OpenedResults(
-            path=path, display_path=display_path, rows=tuple(rows), is_cut=not text.endswith("\n")
-        )
+        return file(rows=tuple(rows), is_cut=not text.endswith("\n"))
     try:
-        return OpenedResults(path=path, display_path=display_path, document=Json(loaded(text), display_path))
+        return file(document=Json(loaded(text), display_path))
     except json.JSONDecodeError as error:
         if text.lstrip()[0] not in _JSON_STARTS:
             raise InvalidDocument(
@@ -84,9 +84,7 @@ def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
             raise InvalidDocument(f"{display_path} has more than {MOST_ROWS:,} lines, the most we read") from None
     except (ValueError, RecursionError) as error:
         raise InvalidDocument(f"{display_path} is not JSON that we read: {error}") from None
-    return OpenedResults(
-        path=path, display_path=display_path, rows=tuple(_row(line, f"{display_path}:{at}") for at, line in lines)
-    )
+    return file(rows=tuple(_row(line, f"{display_path}:{at}") for at, line in lines))
 
 
 def loaded(text: str) -> object:

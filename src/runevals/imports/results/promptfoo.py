@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from msgspec.structs import replace
 from runevals.imports.results.field_map import BROKEN, CheckMap, FieldMap, Keyed, Words
 from runevals.imports.results.fields import Json
 from runevals.imports.results.records import distinct_keys
+from runevals.lib.nullable import distinct
 from runevals.lib.parsing.canonical import canonical
 from runevals.records import Outcome
 
@@ -27,14 +27,15 @@ _JUDGED = (
 _JUDGING = ("provider", "rubricPrompt", "factuality", "transform", "postprocess")
 
 
-def _place_in_table(row: Json) -> tuple[float, float]:
-    """Rows stand in the order in which they were finished."""
-    return row["testIdx"].number_or_none or 0, row["promptIdx"].number_or_none or 0
-
-
 def _completed(rows: Sequence[Json], _: Path) -> list[Json]:
-    """The rows as the table of the page has them, with whether each was measured, and its checks."""
-    return [_with_checks(row) for row in sorted(rows, key=_place_in_table)]
+    """The rows as the table of the page has them, with whether each was measured, and its checks.
+
+    In a file, they stand in the order in which they were finished.
+    """
+    return [
+        _with_checks(row)
+        for row in sorted(rows, key=lambda row: [row[at].number_or_none or 0 for at in ("testIdx", "promptIdx")])
+    ]
 
 
 def _with_checks(row: Json) -> Json:
@@ -115,14 +116,9 @@ def _prompt_names(rows: Sequence[Json]) -> dict[object, str]:
 
     Of several prompts from one file, all but the first have a number.
     """
-    names: dict[object, str] = {}
-    counts: Counter[str] = Counter()
     labels = dict.fromkeys(row["prompt"]["label"].text_or_none for row in rows)
-    for number, label in enumerate(labels, start=1):
-        name = _author_label(label) or f"prompt {number}"
-        counts[name] += 1
-        names[label] = name if counts[name] == 1 else f"{name} ({counts[name]})"
-    return names
+    names = (_author_label(label) or f"prompt {number}" for number, label in enumerate(labels, start=1))
+    return dict(zip(labels, distinct(names), strict=True))
 
 
 def _author_label(label: object) -> str:
@@ -199,6 +195,5 @@ PROMPTFOO = FieldMap(
         "duration_s": "results.stats.durationMs|stats.durationMs ms",
     },
 )
-LINES = replace(
-    PROMPTFOO, marks=("testCase", "promptIdx", "success"), lists=(), lines=True
-)  # of --output FILE.jsonl
+# Of --output FILE.jsonl
+LINES = replace(PROMPTFOO, marks=("testCase", "promptIdx", "success"), lists=(), lines=True)

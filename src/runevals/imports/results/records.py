@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import distinct
 from runevals.records import CheckResult, Layer, Outcome, Problem, TurnReport
 from runevals.records.errors import InvalidDocument
 from runevals.suites.fingerprint import key_of_prompts
@@ -96,12 +97,8 @@ def distinct_keys(names: Sequence[tuple[str, str, object]]) -> list[str]:
 
 def numbered(results: Sequence[CheckResult]) -> tuple[CheckResult, ...]:
     """The checks of one answer, each with an id of its own."""
-    counts: dict[str, int] = {}
-    unique = []
-    for result in results:
-        counts[result.id] = number = counts.get(result.id, 0) + 1
-        unique.append(result if number == 1 else replace(result, id=f"{result.id} ({number})"))
-    return tuple(unique)
+    ids = distinct(result.id for result in results)
+    return tuple(replace(result, id=id_) for result, id_ in zip(results, ids, strict=True))
 
 
 def check_result(

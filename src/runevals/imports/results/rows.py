@@ -16,6 +16,7 @@ from runevals.imports.results.words import ENDS, PASSES
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Outcome
 from runevals.records.errors import InvalidDocument, InvalidSettings
+from runevals.records.rules import AS_IT_SAYS, Reading
 
 NAME, LANGSMITH = "rows", "langsmith"
 FEEDBACK = "feedback."  # what LangSmith's columns with scores begin with
@@ -98,9 +99,9 @@ def has_columns(file: OpenedResults, choices: Sequence[str]) -> bool:
     return bool(choices) and {*chosen.paths.values(), *chosen.scores} <= {*_names(_rows(file))}
 
 
-def read(file: OpenedResults, choices: Sequence[str] = ()) -> ImportedRun:
+def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
     """The rows. Raises InvalidDocument with the place, InvalidSettings for columns that no file can have."""
-    rows, chosen = _rows(file), Columns.chosen(choices)
+    rows, chosen = _rows(file), Columns.chosen(reading.columns)
     if not rows:
         raise InvalidDocument(f"{file.display_path} has no rows: objects in JSON Lines or a list, or lines of CSV")
     names = _names(rows)

@@ -24,14 +24,13 @@ def _is_control(run: Json) -> bool:
     return run["configuration"].value in CONTROLS
 
 
-def _left_out(documents: Sequence[Json]) -> tuple[str, ...]:
+def _left_out(documents: Sequence[Json]) -> str:
     controls = sum(map(_is_control, documents[0]["runs"].entries))
-    return (_LEFT_OUT.format(plural(controls, "run")),) if controls else ()
+    return _LEFT_OUT.format(plural(controls, "run")) if controls else ""
 
 
-def _left_out_folder(documents: Sequence[Json]) -> tuple[str, ...]:
-    is_control = _folders(Path(documents[0].file))[1] in CONTROLS
-    return (_LEFT_OUT.format("runs"),) if is_control else ()
+def _left_out_folder(documents: Sequence[Json]) -> str:
+    return _LEFT_OUT.format("runs") if _folders(Path(documents[0].file))[1] in CONTROLS else ""
 
 
 def _of_folders(documents: Sequence[Json], path: Path) -> list[Json]:
@@ -94,7 +93,7 @@ BENCHMARK = FieldMap(
         "judges": "metadata.analyzer_model",
         "started_at": "metadata.timestamp",
     },
-    notices_of=_left_out,
+    notice=_left_out,
 )
 GRADING = FieldMap(
     NAME=BENCHMARK.NAME,
@@ -104,5 +103,5 @@ GRADING = FieldMap(
     ungraded=_UNGRADED,
     turn={"latency_s": "timing.executor_duration_seconds|timing.total_duration_seconds"},
     checks=(_EXPECTATIONS,),
-    notices_of=_left_out_folder,
+    notice=_left_out_folder,
 )

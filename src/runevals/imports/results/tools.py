@@ -7,6 +7,7 @@ from pathlib import Path
 
 from runevals.imports.results.field_map import MEASURED, CheckMap, FieldMap, Limit, Words
 from runevals.imports.results.fields import Json
+from runevals.lib.text.numbers import phrase
 from runevals.records import Outcome
 from runevals.suites.dialects.signatures import has_any
 
@@ -41,13 +42,9 @@ def _unfinished_harbor(documents: Sequence[Json]) -> str:
     return f"Harbor finished {done} of {total} trials" if total is not None and done < total else ""
 
 
-def _of_waza(documents: Sequence[Json]) -> tuple[str, ...]:
-    left_out = documents[0]["baseline_outcome"].value is not None
-    return ("left out: the runs without the skill (baseline_outcome)",) if left_out else ()
-
-
 PASSED, FAILED, ERRORED, SKIPPED = Outcome.PASSED, Outcome.FAILED, Outcome.ERRORED, Outcome.SKIPPED
 _VERDICT = Words("verdict", {"pass": PASSED, "*": FAILED})
+_WITHOUT_SKILL = "left out: the runs without the skill (baseline_outcome)"
 AGENTV = FieldMap(
     NAME="agentv",
     marks=("test_id|testId", "score", "target"),
@@ -137,7 +134,7 @@ WAZA = FieldMap(
         "started_at": "timestamp",
         "duration_s": "summary.duration_ms ms",
     },
-    notices_of=_of_waza,
+    notice=lambda documents: phrase(documents[0]["baseline_outcome"].value is not None, _WITHOUT_SKILL),
 )
 
 VALLY = FieldMap(

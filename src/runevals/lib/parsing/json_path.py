@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from runevals.lib.nullable import without_none
 from runevals.records.errors import InvalidSettings
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ class Pick:
 
     def values_in(self, reply: object) -> dict[str, object]:
         """Field → value, for values that are present and not null. Raises ValueError if one is ambiguous."""
-        values = {field: self._value(field, reply) for field in self._compiled}
-        return {field: value for field, value in values.items() if value is not None}
+        return without_none(**{field: self._value(field, reply) for field in self._compiled})
 
     def _value(self, field: str, reply: object) -> object:
         for query in self._compiled[field]:

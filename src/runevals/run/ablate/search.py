@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
 from pathlib import Path
@@ -12,7 +11,7 @@ from statistics import fmean
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.nullable import mean
+from runevals.lib.nullable import grouped, mean
 from runevals.lib.statistics.non_inferiority import non_inferiority_p_value
 from runevals.lib.terminal import terminal_text
 from runevals.lib.text.escape import one_line
@@ -185,9 +184,9 @@ def described(report: AblationReport) -> Iterator[str]:
         yield from (terminal_text(f"  {title}: {place}") for place in places[:MOST_LINES])
         if len(places) > MOST_LINES:
             yield f"  … and {len(places) - MOST_LINES} more: {title}"
-    left_out: dict[str, list[str]] = defaultdict(list)
-    for case in result.noisy:
-        left_out["fail too often" if result.whole.get(case) else "could not be measured"].append(case[1])
+    left_out = grouped(
+        ("fail too often" if result.whole.get(case) else "could not be measured", case[1]) for case in result.noisy
+    )
     for why, keys in left_out.items():
         yield terminal_text(f"Not looked at, as they {why} with the whole prompt: {short_list(keys)}")
     if report.why_ended:

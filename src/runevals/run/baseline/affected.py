@@ -14,6 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import grouped
 from runevals.lib.text.numbers import plural, short_list
 from runevals.records import BaseResult, Case, CaseReport, RunReport, Suite
 from runevals.records.errors import RunevalsError
@@ -65,10 +66,7 @@ def _results(request: RunRequest, base: RunReport, commit: str) -> Mapping[Key, 
 
 
 def _in_words(whys: Mapping[Key, str | None]) -> str:
-    reasons: dict[str, list[str]] = {}
-    for (_, key), why in whys.items():
-        if why is not None:
-            reasons.setdefault(why, []).append(key)
+    reasons = grouped((why, key) for (_, key), why in whys.items() if why is not None)
     return "".join(f" – {why}: {short_list(keys)}" for why, keys in reasons.items())
 
 

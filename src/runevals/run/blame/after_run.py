@@ -70,4 +70,4 @@ def search_request(request: RunRequest, limits: BlameLimits) -> RunRequest:
 
 
 def _left(most: T | None, spent: T) -> T | None:
-    return if_known(most, lambda limit: max(0, limit - spent))
+    return if_known(lambda limit: max(0, limit - spent), most)

@@ -58,8 +58,7 @@ class PutBackRunner(Struct, kw_only=True):
 
         Raises RunevalsError if the head, or the head with everything put back, cannot be run.
         """
-        attempts = self.runs(put_back, needed)
-        return if_known(attempts, outcomes)
+        return if_known(outcomes, self.runs(put_back, needed))
 
     def runs(self, put_back: HunkSet, needed: Mapping[Key, int]) -> Mapping[Key, Sequence[AttemptReport]] | None:
         """As `measure`, with all that is known of each run."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from statistics import fmean
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import grouped
 from runevals.lib.statistics.chance import beta_weights
 from runevals.lib.statistics.proportion import share_of_a_group
 from runevals.lib.text.numbers import phrase, plural, short_list
@@ -116,9 +117,7 @@ class Suite(Struct, frozen=True, kw_only=True):
     @property
     def parts(self) -> list[Sequence[int]]:
         """The categories that the verdict tests."""
-        categories: dict[str | None, list[int]] = defaultdict(list)
-        for place, one in enumerate(self.odds):
-            categories[one.case.category].append(place)
+        categories = grouped((one.case.category, place) for place, one in enumerate(self.odds))
         return [
             places
             for name, places in categories.items()

@@ -44,14 +44,14 @@ def _turn(turn: TurnReport, content: Content) -> TurnReport:
         expected=_text(turn.expected, content),
         context=_text(turn.context, content),
         output=_text(turn.output, content),
-        tool_calls=if_known(turn.tool_calls, _calls),
-        citations=if_known(turn.citations, lambda _: ()),
-        value=if_known(turn.value, lambda one: _text(json.dumps(one, sort_keys=True, default=str), content)),
+        tool_calls=if_known(_calls, turn.tool_calls),
+        citations=if_known(lambda _: (), turn.citations),
+        value=if_known(lambda one: _text(json.dumps(one, sort_keys=True, default=str), content), turn.value),
         raised=_text(turn.raised, content),
         session=None,
-        conversation=if_known(turn.conversation, lambda talk: _conversation(talk, content)),
-        workspace=if_known(turn.workspace, _workspace),
-        error=if_known(turn.error, _code),
+        conversation=if_known(lambda talk: _conversation(talk, content), turn.conversation),
+        workspace=if_known(_workspace, turn.workspace),
+        error=if_known(_code, turn.error),
         results=tuple(_result(result) for result in turn.results),
     )
 
@@ -76,7 +76,7 @@ def _workspace(changes: WorkspaceChanges) -> WorkspaceChanges:
 
 def _result(result: CheckResult) -> CheckResult:
     """A reason may quote the answer, and details may hold it."""
-    return replace(result, reason="", details={}, error=if_known(result.error, _code))
+    return replace(result, reason="", details={}, error=if_known(_code, result.error))
 
 
 def _text(text: str | None, content: Content) -> str | None:

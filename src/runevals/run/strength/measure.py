@@ -13,6 +13,7 @@ from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import leaves
 from runevals.evaluators.limits.bound import Bound
 from runevals.evaluators.workspace.evidence import PathsCheck
+from runevals.lib.nullable import grouped
 from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.statistics.proportion import share_of_groups
 from runevals.lib.text.escape import one_line
@@ -148,15 +149,14 @@ class _Asking:
             if self._wants_something(of):
                 self._ask(of, _others(turns, place), idle)
                 of_use.append(of)
-        categories: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for (_, category), (noticed, wrong) in self._groups.items():
-            categories[category or ""].append((noticed, wrong))
         return Strength(
             cases=len({(of.case.suite, of.case.key) for of in of_use}),
             answered=len({(of.case.suite, of.case.key) for of in of_use if of.right is not None}),
             left_out=len(turns) - len(of_use),
             by_kind={kind: (noticed, wrong) for kind, (noticed, wrong) in self._kinds.items()},
-            by_category=categories,
+            by_category=grouped(
+                (category or "", (noticed, wrong)) for (_, category), (noticed, wrong) in self._groups.items()
+            ),
             unnoticed=self._unnoticed,
             harmless=(self._harmless[0], self._harmless[1]),
             weak=self._weak,
@@ -333,10 +333,7 @@ def _ignores_case(check: BuiltCheck) -> bool:
 
 def unnoticed_hints(unnoticed: Sequence[Unnoticed]) -> Iterator[Hint]:
     """One hint for each case: which wrong answers no check notices, and what would."""
-    turns: dict[int, list[Unnoticed]] = defaultdict(list)
-    for each in unnoticed:
-        if not each.judged:
-            turns[id(each.of)].append(each)
+    turns = grouped((id(each.of), each) for each in unnoticed if not each.judged)
     for of_turn in turns.values():
         of = of_turn[0].of
         kinds = Counter(each.what or each.kind for each in of_turn)

@@ -116,7 +116,7 @@ def _change(
 
 
 def _form(stamp: Stamp | None) -> tuple[str, int, int] | None:
-    return if_known(stamp, lambda one: (one.kind, one.mode, one.size))
+    return if_known(lambda one: (one.kind, one.mode, one.size), stamp)
 
 
 def _content(place: tuple[Path, str] | None, stamp: Stamp | None) -> bytes | None:
@@ -136,7 +136,7 @@ def _content_before(attempt: Attempt, path: str, stamp: Stamp | None) -> bytes |
 def _hash_before(attempt: Attempt, path: str) -> str | None:
     """The hash of a file that is too large for memory; None if only the attempt's folder had it."""
     place = _place_before(attempt, path)
-    return if_known(place, lambda one: hash_file(*one))
+    return if_known(lambda one: hash_file(*one), place)
 
 
 def _place_before(attempt: Attempt, path: str) -> tuple[Path, str] | None:
@@ -167,8 +167,8 @@ def file_at(root: Path, path: str) -> FileFound:
     return FileFound(
         path=path,
         kind=kind_at(root, path),
-        text=if_known(lines, "".join),
-        size=if_known(content, len),
+        text=if_known("".join, lines),
+        size=if_known(len, content),
     )
 
 

@@ -150,10 +150,7 @@ def load_inline(
     """Prompts from the command line → a suite named `inline`, with `defaults` as its evaluators."""
     import json
 
-    items = [
-        {"prompt": prompt} if index >= len(expected) else {"prompt": prompt, "expected_response": expected[index]}
-        for index, prompt in enumerate(prompts)
-    ]
+    items = eval_document.zipped(prompts, expected)
     document = {"schemaVersion": eval_document.CURRENT_VERSION, "default_evaluators": defaults, "items": items}
     suite = eval_document.load(read_json(json.dumps(document), "inline"), options)
     # A prompt that is given twice has no place for a testId.

@@ -183,10 +183,9 @@ class _Reader(Struct, frozen=True, kw_only=True):
         self, document: Mapping[str, Any], skill_name: str | None, *, triggers: bool
     ) -> Iterator[FileProblem]:
         """What the author should know of how the file was read."""
-        if "" in document and triggers:
-            pass  # a list of queries is what is usual
-        elif "" in document:
-            yield self._notice((), f"a bare list is read as the cases of the skill '{self.skill.name}'")
+        if "" in document:
+            if not triggers:  # a list of queries is what is usual
+                yield self._notice((), f"a bare list is read as the cases of the skill '{self.skill.name}'")
         elif skill_name is None:
             yield self._notice((), f"has no 'skill_name'; the skill is '{self.skill.name}'")
         elif self.skill.folder is not None and skill_name != self.skill.name:

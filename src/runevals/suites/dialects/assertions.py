@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED, TYPES
 from runevals.evaluators.text.numbers import number_text
+from runevals.lib.nullable import distinct
 from runevals.lib.parsing.shapes import is_number
 from runevals.lib.parsing.source import LANGUAGES, JsonPath, Source, code_file, path_inside
 from runevals.lib.text.suggest import did_you_mean
@@ -181,8 +182,6 @@ class Assertions(Struct, frozen=True, kw_only=True):
 
 def numbered(specs: Sequence[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
     """`specs`, a number behind each id that comes again."""
-    counts: dict[str, int] = {}
-    for spec in specs:
-        name = spec.id or spec.name
-        counts[name] = counts.get(name, 0) + 1
-        yield spec if counts[name] == 1 else replace(spec, id=f"{name} ({counts[name]})")
+    names = distinct(spec.id or spec.name for spec in specs)
+    for spec, name in zip(specs, names, strict=True):
+        yield spec if name == (spec.id or spec.name) else replace(spec, id=name)

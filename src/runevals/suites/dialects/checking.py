@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED
 from runevals.evaluators.kinds import leaves
+from runevals.lib.nullable import grouped
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.shapes import is_number, list_in
@@ -108,9 +109,7 @@ def without_expected(
         for spec in (spec for turn in case.turns if turn.expected is None for spec in turn.checks):
             if needs_expected(spec):
                 skipped.setdefault(spec.id or spec.name, {})[id(case)] = case
-    alike: dict[tuple[Location, ...], list[str]] = {}
-    for name, cases_ in skipped.items():
-        alike.setdefault(tuple(case.location for case in cases_.values()), []).append(name)
+    alike = grouped((tuple(case.location for case in cases_.values()), name) for name, cases_ in skipped.items())
     for locations, names in alike.items():
         message = (
             f"{', '.join(names)}: skipped in {len(locations)} of {plural(len(cases), noun)}, "

@@ -103,7 +103,11 @@ def upgraded(value: Any) -> dict[str, Any]:
             return {"schemaVersion": CURRENT_VERSION, **value}
         case "parallel":
             rest = {key: item for key, item in value.items() if key not in ("prompts", "expected_responses")}
-            return {"schemaVersion": CURRENT_VERSION, **rest, "items": _zipped(value)}
+            return {
+                "schemaVersion": CURRENT_VERSION,
+                **rest,
+                "items": zipped(value.get("prompts"), value.get("expected_responses", [])),
+            }
         case "item":
             return {"schemaVersion": CURRENT_VERSION, "items": [value]}
         case _:
@@ -290,12 +294,8 @@ class _Loader:
         entries = self._merge(self._defaults(document), item, json_path)
         self.context = item.get("context") if raw else None  # a thread's context is every turn's
         location = self._place(json_path)
-        if raw:
-            turns = [
-                self._load_turn(turn, at, self._merge(entries, turn, at), self._place(at)) for turn, at in raw
-            ]
-        else:
-            turns = [self._load_turn(item, json_path, entries, location)]
+        parts = [(turn, at, self._merge(entries, turn, at), self._place(at)) for turn, at in raw]
+        turns = [self._load_turn(*part) for part in parts or [(item, json_path, entries, location)]]
         extension = item.get("extensions", {}).get("runevals", {})
         outer = document.get("extensions", {}).get("runevals", {}).get("workspace")
         workspace, files, content = self._workspace(extension, outer, json_path)
@@ -450,8 +450,8 @@ def _newer_fields(document: Mapping[str, Any]) -> list[str]:
     return [name for name in (*_CHECKS, "turns") if name in used]
 
 
-def _zipped(value: Mapping[str, Any]) -> list[object]:
-    prompts, expected = value.get("prompts"), value.get("expected_responses", [])
+def zipped(prompts: object, expected: object) -> list[object]:
+    """The items of parallel lists; the last ones may have no expected text, and there are none without lists."""
     if not isinstance(prompts, list) or not isinstance(expected, list):
         return []
     return [

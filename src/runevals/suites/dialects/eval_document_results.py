@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import Any
 
+from runevals.lib.nullable import without_none
 from runevals.records import CaseReport, CheckResult, Outcome, RunReport, TurnReport
 from runevals.suites.dialects import eval_document, rows
 
@@ -80,10 +81,10 @@ def results_document(report: RunReport, suite: str, dialect: str) -> Json:
 def _bare(case: CaseReport) -> Json:
     """The item that a case of another format would be."""
     turns = [
-        _without_none(prompt=turn.prompt, expected_response=turn.expected, context=turn.context)
+        without_none(prompt=turn.prompt, expected_response=turn.expected, context=turn.context)
         for turn in case.attempts[0].turns
     ]
-    optional = _without_none(
+    optional = without_none(
         category=case.category,
         tags=list(case.tags) or None,
         extensions={"runevals": {"critical": True}} if case.critical else None,
@@ -113,11 +114,11 @@ def _without_results(item: Mapping[str, Any]) -> Json:
 
 def _outcome(turn: TurnReport) -> Json:
     citations = turn.citations
-    return _without_none(
+    return without_none(
         response=turn.output,
         citations=None
         if citations is None
-        else [_without_none(index=n, text=c.text, source=c.source) for n, c in enumerate(citations, start=1)],
+        else [without_none(index=n, text=c.text, source=c.source) for n, c in enumerate(citations, start=1)],
         scores=_scores(turn),
         status=_status(turn),
         error=_error(turn),
@@ -161,13 +162,13 @@ def _score(result: CheckResult) -> Json:
         code = _SCORE_CODES.get(result.error.code, "evaluatorError")
         return {"result": "error", "code": code, "error": result.error.message or result.error.code}
     has_passed = result.outcome is Outcome.PASSED
-    score = _without_none(
+    score = without_none(
         result="pass" if has_passed else "fail", threshold=_number(result.threshold), reason=result.reason or None
     )
     if result.evaluator == "ExactMatch":
         return {"match": has_passed, **score}
     return {
-        **_without_none(**{"count" if result.evaluator == "Citations" else "score": _number(result.value)}),
+        **without_none(**{"count" if result.evaluator == "Citations" else "score": _number(result.value)}),
         **score,
     }
 
@@ -192,7 +193,3 @@ def _version(declared: str, items: Sequence[Json]) -> str:
 
 def _number(value: float | None) -> float | int | None:
     return int(value) if value is not None and value == int(value) else value
-
-
-def _without_none(**values: object) -> Json:
-    return {name: value for name, value in values.items() if value is not None}

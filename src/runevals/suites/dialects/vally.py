@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
+from runevals.lib.nullable import without_none
 from runevals.lib.parsing.json_template import fill
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.source import JsonPath, Source, pointer
@@ -205,16 +206,15 @@ class _Reader(Struct, kw_only=True):
     ) -> tuple[Mapping[str, Path], tuple[tuple[str, ...], ...], str]:
         """(the files, the programs that set it up, what is missing) of a stimulus, with those of all."""
         parts = [fields["environment"] for fields in (self.document, raw) if "environment" in fields]
-        both: list[Any] = [
-            {one: None} if isinstance(one, str) else one for one in parts
-        ]  # a text names one elsewhere
+        # A text names one elsewhere.
+        both: list[Any] = [{one: None} if isinstance(one, str) else one for one in parts]
         for key in sorted({key for one in both for key in one} - {"files", "commands", "skills"}):
             self.warn((*at, "environment"), f"'{key}' is not set up; the target must have it")
         sources = {entry["dest"]: entry["src"] for one in both for entry in one.get("files", ())}
         skill_names = [name for one in both for name in one.get("skills", ())]
         bases = [self.options.folder or self.options.root]
         there = find_files([*sources.values(), *skill_names], bases, self.options.root)
-        paths = {name: path for name, path in there.items() if path is not None}
+        paths = without_none(**there)
         missing = "".join(f"there is no {name}; " for name in sorted(there.keys() - paths.keys()))
         if missing:
             self.warn(at, f"{missing}the case is errored, and not run without", rule="meaning")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from msgspec import Struct
 
-from runevals.lib.nullable import total
+from runevals.lib.nullable import grouped, total
 from runevals.lib.text.numbers import money, seconds
 from runevals.records import Case, CaseReport, RunReport
 from runevals.suites.health.hint import Hint, Kind, case_label
@@ -20,6 +19,10 @@ TIMES = 2.0  # and at least so many times the median
 TO_SIGMA = 1.4826  # of a normal distribution, the standard deviation for each median absolute deviation
 
 Key = tuple[str, str]
+_DID = {
+    1.0: "passed; keep it if it guards something, otherwise make it harder",
+    0.0: "failed; it cannot show a loss: fix the program under test, or the case",
+}
 
 
 def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hint]:
@@ -34,14 +37,9 @@ def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hi
         if len(outcomes) < FEWEST_VERSIONS or len(set().union(*outcomes)) != 1:
             continue
         (rate,) = outcomes[0]
-        if rate not in (0.0, 1.0):
+        if rate not in _DID:
             continue
-        did = (
-            "passed; keep it if it guards something, otherwise make it harder"
-            if rate
-            else "failed; it cannot show a loss: fix the program under test, or the case"
-        )
-        message = f"{case_label(case)}: in each of {len(outcomes)} versions every run of it {did}"
+        message = f"{case_label(case)}: in each of {len(outcomes)} versions every run of it {_DID[rate]}"
         yield Hint(kind="tells nothing apart", location=case.location, message=message)
 
 
@@ -92,23 +90,23 @@ def far_above(cases: Sequence[Case], past: Sequence[RunReport], amount: _Amount)
 
 def _typical(past: Sequence[RunReport], amount: str) -> dict[Key, float]:
     """The median over all runs of each case of which this field of turns, in all, is known."""
-    all_values: dict[Key, list[float]] = defaultdict(list)
-    for report in past:
-        for case in report.cases:
-            for attempt in case.attempts:
-                if (value := total(getattr(turn, amount) for turn in attempt.turns)) is not None:
-                    all_values[case.suite, case.key].append(value)
+    sums = (
+        ((case.suite, case.key), total(getattr(turn, amount) for turn in attempt.turns))
+        for report in past
+        for case in report.cases
+        for attempt in case.attempts
+    )
+    all_values = grouped((key, value) for key, value in sums if value is not None)
     return {key: median(values) for key, values in all_values.items()}
 
 
 def _by_version(past: Sequence[RunReport]) -> list[dict[Key, list[CaseReport]]]:
     """The results of one commit are one version; a result without a commit is its own version."""
-    versions: dict[object, dict[Key, list[CaseReport]]] = {}
-    for number, report in enumerate(past):
-        version = versions.setdefault(report.run.commit or number, defaultdict(list))
-        for case in report.cases:
-            version[case.suite, case.key].append(case)
-    return list(versions.values())
+    reports = grouped((report.run.commit or number, report) for number, report in enumerate(past))
+    return [
+        grouped(((case.suite, case.key), case) for report in version for case in report.cases)
+        for version in reports.values()
+    ]
 
 
 def _key(case: Case) -> Key:
