@@ -100,14 +100,13 @@ def _require_label(pull: Any, label: str, event: LabelEvent, head: str) -> None:
 
 
 def _reviewers(change: PullRequest) -> Iterator[Mapping[str, Any]]:
-    """Reviewers whose latest review approves this commit. Raises NotApproved if there are only older ones."""
+    """Reviewers whose latest review approves this commit."""
     last: dict[int, Any] = {}
     for review in change.items(f"/pulls/{change.number}/reviews"):
         if review["user"] is not None and review["state"] in DECIDING:
             last[review["user"]["id"]] = review
-    approvals = [review for review in last.values() if review["state"] == "APPROVED"]
-    for review in approvals:
-        if review["commit_id"] == change.head:
+    for review in last.values():
+        if (review["state"], review["commit_id"]) == ("APPROVED", change.head):
             yield review["user"]
 
 

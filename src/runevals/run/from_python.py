@@ -33,26 +33,27 @@ from runevals.sandbox.results import grade
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.dialects import LoadOptions, eval_document
 from runevals.suites.dialects.columns import columns_of, fill, opening_of
+from runevals.suites.dialects.parquet import for_json
 from runevals.suites.dialects.rows import KEYS
-from runevals.suites.dialects.variables import for_json
 from runevals.suites.fingerprint import case_fingerprints
 from runevals.suites.load import LoadedSuites
 from runevals.targets.function import FunctionTarget, name_of
 from runevals.targets.program import Repeated
 
-OneCheck = Callable[..., Any] | type[Evaluator]
+_Function = Callable[..., Any]
+OneCheck = _Function | type[Evaluator]
 Checks = str | OneCheck | Sequence[str | OneCheck] | Mapping[str, Mapping[str, Any] | OneCheck]
-_LABELS = {"id": "testId", "category": "category", "tags": "tags"}
+_NAMES = {
+    "input": "prompt", "expected": "expected_response", "id": "testId", "category": "category", "tags": "tags",
+}  # fmt: skip
 _OF_SUBJECT: Mapping[str, Callable[[Subject], Any]] = {  # what a check may ask for
     **dict.fromkeys(("answer", "output"), lambda subject: subject.response.text),
     **dict.fromkeys(("prompt", "input"), lambda subject: subject.prompt),
     "expected": lambda subject: subject.expected,
     "metadata": lambda subject: dict(subject.metadata),
 }
-_FIELDS = frozenset({
-    "case", "category", "attempt", "prompt", "expected", "answer", "passed", "score", "error", "latency_s",
-    "cost_usd",
-})  # fmt: skip
+_FIELDS = ("case", "category", "attempt", "prompt", "expected", "answer", "passed", "score", "error")  # of rows
+_ALL = Parameter.VAR_POSITIONAL
 _PARTS = ("prompt", "expected", "id", "category")
 _OWN = "functions"  # the module of checks that are functions: one that is defined again replaces the former
 _PAGE_HEIGHT = 640  # pixels in a notebook
@@ -128,8 +129,7 @@ def evaluate(  # noqa: PLR0913 - what an evaluation consists of
     `columns` names others: `{"prompt": …, "expected": …, "id": …, "category": …}`.
     `checks` are evaluators by name, with options or without, classes with `@evaluator`, and functions of `answer`,
     `prompt`, `expected` and `metadata`, or of the answer alone, which return a bool or what a grader returns; by
-    default PartialMatch with the expected text, and what a `judge` finds. `baseline` is an earlier evaluation, or
-    the results document of one.
+    default PartialMatch with the expected text, and what a `judge` finds. `baseline`: an earlier one, or its document.
 
     Raises InvalidSuite for cases and checks, InvalidSettings, and ExternalError if a service is missing.
     """
@@ -166,24 +166,20 @@ def _document(baseline: Evaluation | str | Path | None, folder: Path) -> str:
 
 
 def _suite(
-    cases: Iterable[Case | Mapping[str, Any]],
-    checks: Checks | None,
-    columns: Mapping[str, str],
-    settings: Settings,
-    answer: Callable[..., Any],
+    cases: Iterable[Any], checks: Checks | None, columns: Mapping[str, str], settings: Settings, answer: _Function
 ) -> Suite:
     """The cases as an eval document. Raises InvalidSuite, or InvalidSettings."""
-    given = [*cases]
-    if wrong := [case for case in given if not isinstance(case, Case | Mapping)]:
+    entries = [*cases]
+    if wrong := [case for case in entries if not isinstance(case, Case | Mapping)]:
         raise InvalidSettings(
             f"each case must be a Case or a mapping, not {type(wrong[0]).__name__}; of a file they are "
             "list(csv.DictReader(file)) or json.load(file), of a data frame frame.to_dict('records')"
         )
-    rows = [_plain(asdict(case) if isinstance(case, Case) else case) for case in given]
+    rows = [_plain(asdict(case) if isinstance(case, Case) else case) for case in entries]
     _require_columns(rows, columns)
     theirs: set[str] = set()
     for kind in (Case, Mapping):  # a `Case` says which is the prompt
-        alike = [row for row, case in zip(rows, given, strict=True) if isinstance(case, kind)]
+        alike = [row for row, case in zip(rows, entries, strict=True) if isinstance(case, kind)]
         theirs.update(fill(alike, LoadOptions(columns=columns)).values())
     if rows and not any("input" in row for row in rows):
         which = f"the columns are {', '.join(map(str, columns_of(rows)))}"
@@ -208,17 +204,15 @@ def _suite(
     return replace(suite, problems=(), cases=[_with_columns(*pair, theirs, ignored) for pair in pairs])
 
 
-def _reads_columns(function: Callable[..., Any]) -> bool:
+def _reads_columns(function: _Function) -> bool:
     """Whether it may be given what a row has beside its prompt and expected text."""
-    parameters = _parameters(function)
-    kinds = {one.kind for one in parameters.values()}
-    names = {"case", "metadata"} & parameters.keys()
+    kinds = {name: one.kind for name, one in _parameters(function).items()}
     return (
-        bool(names) or len(parameters) >= len(("prompt", "messages", "case")) or Parameter.VAR_POSITIONAL in kinds
+        len(kinds) > 2 or bool({"case", "metadata"} & kinds.keys()) or Parameter.VAR_POSITIONAL in kinds.values()
     )
 
 
-def _parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
+def _parameters(function: _Function) -> Mapping[str, Parameter]:
     try:
         return inspect.signature(function).parameters
     except ValueError:  # of some that are built in
@@ -227,12 +221,13 @@ def _parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
 
 def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row as a file would have it; NaN is an empty cell. Raises InvalidSettings."""
-    cells = {"checks": row.get("checks")}
-    for name in row.keys() - cells.keys():
+    cells = {}
+    for name, value in row.items():
         try:
-            cells[str(name)] = json.loads(json.dumps(row[name], default=for_json), parse_constant=lambda _: None)
+            text = "0" if name == "checks" else json.dumps(value, default=for_json)
         except (TypeError, ValueError) as error:
             raise InvalidSettings(f"cases must be what JSON can hold: {name!r}: {error}") from None
+        cells[str(name)] = value if name == "checks" else json.loads(text, parse_constant=lambda _: None)
     return cells
 
 
@@ -245,13 +240,9 @@ def _require_columns(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, st
 
 
 def _item(row: Mapping[str, Any]) -> dict[str, Any]:
-    labels = {theirs: row[ours] for ours, theirs in _LABELS.items() if row.get(ours)}
-    return {
-        "prompt": row.get("input", ""),
-        **({} if row.get("expected") is None else {"expected_response": row["expected"]}),
-        **labels,
-        **({"evaluators": _by_name(row["checks"])} if row.get("checks") else {}),
-    }
+    item = {theirs: row[ours] for ours, theirs in _NAMES.items() if row.get(ours)}
+    own = {"evaluators": _by_name(row["checks"])} if row.get("checks") else {}
+    return {"prompt": "", **item, **own}
 
 
 def _with_columns(
@@ -261,13 +252,8 @@ def _with_columns(
     names = [name for name in row if name not in {*KEYS, "checks", "prompt", *theirs} and row[name] is not None]
     others = {name: row[name] for name in names}
     opening = tuple(Message(role=one["role"], content=one["content"]) for one in opening_of(row))
-    return replace(
-        case,
-        metadata=others,
-        opening=opening,
-        critical=bool(row.get("critical", False)),
-        **case_fingerprints(case.turns, others, ignored),
-    )
+    fingerprints = case_fingerprints(case.turns, others, ignored)
+    return replace(case, metadata=others, opening=opening, critical=bool(row.get("critical")), **fingerprints)
 
 
 def _evaluators(checks: Checks | None, rows: Sequence[Mapping[str, Any]], settings: Settings) -> Mapping[str, Any]:
@@ -299,7 +285,7 @@ def _known(name: Any, check: Any) -> str:
         return check.name
     if callable(check):
         _register(name, check)
-    if name in _FIELDS:
+    if name in (*_FIELDS, "latency_s", "cost_usd"):
         raise InvalidSettings(f"a check cannot be called {name!r}, as a column of `rows` is")
     if not isinstance(check, str | Mapping) and not callable(check):
         which = "a name, a function, or a class with @evaluator above it"
@@ -307,13 +293,13 @@ def _known(name: Any, check: Any) -> str:
     return str(name)
 
 
-def _register(name: str, function: Callable[..., Any]) -> None:
+def _register(name: str, function: _Function) -> None:
     parameters = _parameters(function)
     required = [name for name, one in parameters.items() if one.default is one.empty]
     unknown = [name for name in required if name not in _OF_SUBJECT]
     if unknown and len(required) > 1:
-        which = ", ".join(map(repr, _OF_SUBJECT))
-        raise InvalidSettings(f"{name}: a check takes the answer alone, or some of {which}; not '{unknown[0]}'")
+        which = f"the answer alone, or some of {', '.join(map(repr, _OF_SUBJECT))}"
+        raise InvalidSettings(f"{name}: a check takes {which}; not '{unknown[0]}'")
     names = [] if unknown else [name for name in parameters if name in _OF_SUBJECT]
 
     class OwnCheck(Check):

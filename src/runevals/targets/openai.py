@@ -218,11 +218,7 @@ class ModelTargetSettings(TargetSettings, frozen=True, kw_only=True):
     servers: tuple[Server, ...] = ()  # MCP servers under test, which it calls
 
     traits = Traits(
-        reports_skills=False,
-        answers_tool_calls=True,
-        is_paid=True,
-        bounds_itself=True,
-        sends_only_prompts=True,
+        reports_skills=False, answers_tool_calls=True, is_paid=True, bounds_itself=True, sends_only_prompts=True
     )
     form = "MODEL"
     refuses = dict.fromkeys(("trace",), NOT_STARTED)

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from msgspec.structs import replace
 
 from runevals.lib.parsing.canonical import fingerprint
+from runevals.lib.record_from import record_from
 from runevals.lib.text.escape import one_line
 from runevals.records import (
     ADDED,
@@ -15,6 +16,7 @@ from runevals.records import (
     Acceptance,
     AcceptedLoss,
     CaseReport,
+    Change,
     Comparison,
     Conclusion,
     Finding,
@@ -42,33 +44,22 @@ LONGEST_REASONS = 300  # characters of the headline
 
 def lost_cases(conclusion: Conclusion) -> tuple[AcceptedLoss, ...]:
     """The cases that look lost or are, as entries without a reason."""
-    comparison, target = conclusion.comparison, conclusion.report.run.target
+    comparison, report = conclusion.comparison, conclusion.report
     if comparison is None:
         return ()
     blocking = blocking_losses(conclusion)
+    # What did not change is the same on the base, of which documents keep no more.
+    same = (record_from(Change, one, change="worse", base=one, head=one) for one in _unchanged(report, comparison))
     return tuple(
         AcceptedLoss(
-            suite=suite,
-            case=key,
-            base=ADDED if base is None else _fingerprint(base, comparison.base.run.target),
-            head=REMOVED if head is None else _fingerprint(head, target),
+            suite=change.suite,
+            case=change.key,
+            base=_fingerprint(change.base, comparison.base.run.target, ADDED),
+            head=_fingerprint(change.head, report.run.target, REMOVED),
         )
-        for suite, key, base, head, fell in _sides(conclusion.report, comparison)
-        if fell or (suite, key) in blocking
+        for change in (*comparison.changes, *same)
+        if change.change == "regressed" or (change.suite, change.key) in blocking
     )
-
-
-def _sides(
-    report: RunReport, comparison: Comparison
-) -> Iterator[tuple[str, str, CaseReport | None, CaseReport | None, bool]]:
-    """(suite, key, case of the base, case of the head, whether it regressed) of every case.
-
-    What did not change is the same on the base, of which documents keep no more.
-    """
-    for change in comparison.changes:
-        yield change.suite, change.key, change.base, change.head, change.change == "regressed"
-    for case in _unchanged(report, comparison):
-        yield case.suite, case.key, case, case, False
 
 
 def _unchanged(report: RunReport, comparison: Comparison) -> Iterator[CaseReport]:
@@ -76,9 +67,9 @@ def _unchanged(report: RunReport, comparison: Comparison) -> Iterator[CaseReport
     return (case for case in report.cases if (case.suite, case.key) not in changed)
 
 
-def _fingerprint(case: CaseReport, target: ModelIdentity) -> str:
+def _fingerprint(case: CaseReport | None, target: ModelIdentity, absent: str) -> str:
     """A hash of the question and the target that answered: an acceptance ends when either changes."""
-    return fingerprint([case.content, target.type, target.model, target.prompt_hash])
+    return absent if case is None else fingerprint([case.content, target.type, target.model, target.prompt_hash])
 
 
 def without_accepted(

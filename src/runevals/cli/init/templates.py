@@ -85,10 +85,8 @@ def starter_settings(values: Mapping[str, Any], *, repeats: bool, is_starter: bo
     lines.append("# edits: accept # what passes only in its edited form is a loss until a reviewer accepts it")
     if target is None:
         lines += with_models(starter_text("target.yaml")).splitlines()
-        lines += [
-            f"#   target: {{type: openai, model: {model('openai')}, system_prompt_file: {json.dumps(name)}}}"
-            for name in filter(None, [prompt])
-        ]
+        sent = f"#   target: {{type: openai, model: {model('openai')}, system_prompt_file: {json.dumps(prompt)}}}"
+        lines += [sent] * bool(prompt)
     return "\n".join(lines) + "\n"
 
 

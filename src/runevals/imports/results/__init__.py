@@ -69,8 +69,7 @@ def read_results(paths: Sequence[Path], reading: Reading = AS_IT_SAYS) -> Import
     run = together([_read_file(file, reading) for file in unique.values()])
     notices = [f"{file} is named twice, and counts once" for file in dict.fromkeys(copies)]
     left_out = [str(path) for path in tables if path.resolve() not in unique]
-    rest = f"{short_list(left_out)} not read, as plain rows beside results of a tool: name the file, or --columns"
-    notices += [rest] if left_out else []
+    notices += filter(None, [phrase(short_list(left_out), f"{{}} {_NOT_READ}")])
     return replace(run, notices=(*run.notices, *notices))
 
 
@@ -212,6 +211,7 @@ def _why_stopped(runs: Sequence[ImportedRun], cases: Sequence[ImportedCase]) -> 
     return "; ".join(filter(None, (*(run.stopped for run in runs), lost)))
 
 
+_NOT_READ = "not read, as plain rows beside results of a tool: name the file, or --columns"
 _OF_FILES = "several files: read as further runs of them; a column `suite` tells cases of the same id apart"
 _OF_FOLDERS = "reports in several folders: read as tests of several projects; put the runs of one into one folder"
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import date, time, timedelta
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
+from uuid import UUID
 
 from runevals.lib.parsing.source import MAX_BYTES, read_text, unreadable
-from runevals.suites.dialects.variables import for_json
 
 SUFFIX = ".parquet"
 _MAGIC = b"PAR1"
@@ -38,3 +41,16 @@ def text_of(path: Path, display_path: str) -> str:
     except (ArrowException, OSError, TypeError, ValueError) as error:
         raise unreadable(display_path, f"cannot be read as Parquet: {error}") from None
     return "\n".join(lines)
+
+
+def for_json(value: Any) -> object:
+    """What JSON has of a value of a table: numbers of arrays, and dates and the like as text. Raises TypeError."""
+    if type(value).__name__ in ("NAType", "NaTType"):  # of pandas
+        return None
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if isinstance(value, bytes):
+        return f"{len(value)} bytes"
+    if isinstance(value, date | time | timedelta | Decimal | UUID):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} is no type of JSON")

@@ -57,6 +57,7 @@ NAME = "rows"
 MOST_COLUMNS = 1000
 KEYS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
 _READ = ("messages", "history", "chat_history", "mocks", "mocksStrict")  # which every target is sent
+_Specs = tuple[EvaluatorSpec, ...]
 _LISTS = ("rows", "data")
 _OF_FOUNDRY = "builtin."  # before the names of Microsoft's evaluators
 
@@ -211,8 +212,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
         problems += _evaluator_problems(source, specs, names, every, options)
         reads_all = not options.only_prompts or bool(options.definitions.keys() & {*names})
         unread = {*options.columns.values(), *(() if reads_all else columns)} - {*options.variables, *_READ}
-        scored = options.evaluate_only
-        cases = [_case(source, (*root, index), row, specs, unread, scored=scored) for index, row in rows]
+        cases = [_case(source, (*root, at), row, specs, unread, scored=options.evaluate_only) for at, row in rows]
         if any("expected" in row for _, row in rows):  # if all lack it, that is an error by itself
             problems += without_expected(source, root, cases, rows, "row")
         for index, row in rows:
@@ -232,7 +232,7 @@ def _of_foundry(name: str) -> str:
 
 def _evaluator_problems(
     source: Source,
-    specs: tuple[EvaluatorSpec, ...],
+    specs: _Specs,
     names: tuple[str, ...],
     rows: list[dict[str, Any]],
     options: LoadOptions,
@@ -257,16 +257,10 @@ def _evaluator_problems(
 
 
 def _case(
-    source: Source,
-    json_path: JsonPath,
-    row: dict[str, Any],
-    specs: tuple[EvaluatorSpec, ...],
-    unread: Collection[str],
-    *,
-    scored: bool,
+    source: Source, at: JsonPath, row: dict[str, Any], specs: _Specs, unread: Collection[str], *, scored: bool
 ) -> Case:
     """A row as a case; an `unread` column is no part of its content."""
-    location = source.place(json_path)
+    location = source.place(at)
     answer = row.pop(RESPONSE, None) if scored else None  # it is no part of the case
     recorded = Response(text=answer) if isinstance(answer, str) else None
     turn = Turn(

@@ -33,7 +33,7 @@ class SkillFolder(Struct, frozen=True, kw_only=True):
 
 
 def skill_of(folder: Path | None, root: Path, skill_name: str | None) -> SkillFolder:
-    """The skill that a suite in `folder` is for, which calls it `named`."""
+    """The skill that a suite in `folder` is for, which calls it `skill_name`."""
     if folder is None:
         return SkillFolder(name=skill_name or "skill")
     place = _nearest(folder, root) or _elsewhere(folder, root, skill_name)

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import date, time, timedelta
-from decimal import Decimal
-from typing import Any
-from uuid import UUID
 
 from runevals.evaluators.text.numbers import number_text
 from runevals.lib.parsing.shapes import is_number
-
-_ABSENT = ("NAType", "NaTType")  # of pandas
 
 
 def as_text(value: object) -> str:
@@ -22,19 +16,6 @@ def as_text(value: object) -> str:
     if value is None:
         return ""
     return number_text(value) if is_number(value) else json.dumps(value, ensure_ascii=False)
-
-
-def for_json(value: Any) -> object:
-    """What JSON has of a value of a table: numbers of arrays, and dates and the like as text. Raises TypeError."""
-    if type(value).__name__ in _ABSENT:
-        return None
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    if isinstance(value, bytes):
-        return f"{len(value)} bytes"
-    if isinstance(value, date | time | timedelta | Decimal | UUID):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} is no type of JSON")
 
 
 def texts_of(values: Mapping[str, object]) -> dict[str, str]:
