@@ -129,7 +129,7 @@ def evaluate(  # noqa: PLR0913 - what an evaluation consists of
     `columns` names others: `{"prompt": …, "expected": …, "id": …, "category": …}`.
     `checks` are evaluators by name, with options or without, classes with `@evaluator`, and functions of `answer`,
     `prompt`, `expected` and `metadata`, or of the answer alone, which return a bool or what a grader returns; by
-    default PartialMatch with the expected text, and what a `judge` finds. `baseline`: an earlier one, or its document.
+    default PartialMatch with the expected text, and what a `judge` finds. `baseline`: an earlier one or its file.
 
     Raises InvalidSuite for cases and checks, InvalidSettings, and ExternalError if a service is missing.
     """
