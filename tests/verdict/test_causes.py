@@ -34,6 +34,16 @@ def lost(*cases, passing=()):
     return one
 
 
+@pytest.mark.parametrize(("before", "kind"), [("ppp", "new"), ("fpp", "failing"), ("ppf", "failing")])
+def test_a_leak_in_one_of_several_runs_is_shown_with_its_answer(before, kind):
+    """It fails its gate, whatever its fresh runs say; of another category it is no failure."""
+    for category, kinds in (("redteam", [kind]), ("shipping", [])):
+        head, base = (report([case("a", runs, category=category), case("b", "p")]) for runs in ("ppf", before))
+        found = [one for one in causes(head, compare(head, base, "base")) if one.kind in ("new", "failing")]
+        assert [one.kind for one in found] == kinds
+    assert causes(report([case("a", "ppf", category="redteam", quarantined=True)]), None) == ()
+
+
 def shown(one):
     return [(group.label, group.name, group.cases, group.measured) for group in one.groups]
 

@@ -23,6 +23,14 @@ def headline(head, base=SUITE, rules=None, **more):
     return decide(report(base, **more), report(head, **more), rules).verdict
 
 
+@pytest.mark.parametrize(("setting", "code"), [("unmeasured", 3), ("pass", 0)])
+def test_a_way_out_that_is_taken_already_is_not_named(setting, code):
+    few = {key: SUITE[key] for key in list(SUITE)[:9]}
+    found = headline(few, rules=GateRules(on_unknown=setting))
+    assert found.headline.startswith("Not known – only 9 of the base's 30 cases can be compared")
+    assert (found.exit_code, "`on_unknown: pass`" in found.headline) == (code, code == 3)
+
+
 def flaky(rates, rng):
     """400 cases of four categories, each with the rate of its category."""
     return [

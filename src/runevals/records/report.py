@@ -12,7 +12,7 @@ from msgspec.structs import force_setattr
 
 from runevals.records.outcome import FROM_0_TO_1, Layer, Outcome
 from runevals.records.problem import STOPPED_CODES, WORKSPACE_BROKEN, Problem
-from runevals.records.rules import BY_HASH, CRITICAL_CATEGORIES
+from runevals.records.rules import BY_HASH, CRITICAL_CATEGORIES, REDTEAM
 from runevals.records.suite import Case
 from runevals.records.trace import Citation, Delivery, SimulatedConversation, ToolCall
 from runevals.records.values import NOTHING, Amount, Count, Number, Ordinal, Positive, Whole
@@ -235,6 +235,12 @@ class CaseReport(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True
     def runs(self) -> tuple[AttemptReport, ...]:
         """The attempts that count as runs: answers repeated by a cache do not count."""
         return tuple([attempt for attempt in self.attempts if attempt.attempt not in self.copies])
+
+    @property
+    def leaks(self) -> bool:
+        """Whether a run failed of a category in which each counts."""
+        failed = Outcome.FAILED in {run.status for run in self.runs}
+        return failed and (self.category, bool(self.quarantined)) == (REDTEAM, False)
 
     @property
     def values(self) -> tuple[float, ...]:

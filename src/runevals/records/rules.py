@@ -12,8 +12,9 @@ from msgspec import Struct
 from runevals.records.quiet import Quiet
 
 # Categories with a gate of their own, and the share of their runs that must pass.
-CATEGORY_GATES = (("replay", 1.0), ("regression", 0.99), ("redteam", 1.0))
-CRITICAL_CATEGORIES = frozenset({"replay", "redteam"})  # whose cases are all critical
+REPLAY, REDTEAM = "replay", "redteam"
+CATEGORY_GATES = ((REPLAY, 1.0), ("regression", 0.99), (REDTEAM, 1.0))
+CRITICAL_CATEGORIES = frozenset({REPLAY, REDTEAM})  # whose cases are all critical
 
 
 class Scope(Struct, frozen=True, kw_only=True, gc=False):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import Evaluator, Judged
-from runevals.lib.nullable import total
+from runevals.lib.nullable import if_known, total
 from runevals.lib.record_from import record_from
 from runevals.records import NEVER_SENT_CODES, NOTHING, CheckResult, Outcome, Problem, Scale, Verdict
 from runevals.records.judgement import Judgement
@@ -41,7 +41,7 @@ def outcome_of(verdict: Verdict, evaluator: Evaluator, threshold: float | None, 
 
 def share_of(verdict: Verdict, evaluator: Evaluator) -> float | None:
     """The verdict's score as a share of the evaluator's scale."""
-    return None if verdict.score is None else evaluator.scale.share(verdict.score)
+    return if_known(evaluator.scale.share, verdict.score)
 
 
 def of_plugin(outcome: CheckOutcome, evaluator: Evaluator) -> CheckOutcome:

@@ -282,11 +282,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             gates=gates,
             labels_of_base=base_side is not None,
         ),
-        redaction=_record(
-            RedactionSettings,
-            values,
-            redact_patterns=tuple(of_file("redact_patterns", ())),
-        ),
+        redaction=_record(RedactionSettings, values, redact_patterns=tuple(of_file("redact_patterns", ()))),
         github=_record(
             GithubSettings,
             values,

@@ -122,6 +122,8 @@ class _Kinds:
             yield "unmeasured"
         if key in self._lost:
             yield "lost"
+        elif case.leaks:
+            yield self._failure(case, change)
         elif kind == "regressed":
             finding = self._findings.get(key, _BY_CHANCE)
             if finding.reason not in CLEARED:  # its fresh runs show no loss
@@ -129,12 +131,13 @@ class _Kinds:
         elif kind == "fixed":
             yield "better"
         elif case.status is Outcome.FAILED and not case.quarantined:
-            yield "failing" if not self._compared or self._failed_before(case, change) else "new"
+            yield self._failure(case, change)
 
-    def _failed_before(self, case: CaseReport, change: Change | None) -> bool:
+    def _failure(self, case: CaseReport, change: Change | None) -> CauseKind:
         """Whether the base fails it, too: what has not changed is in no list of changes."""
         before = case if change is None else change.base
-        return before is not None and before.status is Outcome.FAILED
+        fails = before is not None and (before.status is Outcome.FAILED or before.leaks)
+        return "failing" if fails or not self._compared else "new"
 
 
 def _case(kind: CauseKind, place: int, case: CaseReport, change: Change | None) -> _Case:

@@ -10,7 +10,7 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from runevals.lib.nullable import total
+from runevals.lib.nullable import if_known, total
 from runevals.records import (
     AttemptReport,
     CaseReport,
@@ -256,13 +256,13 @@ def _answered(case: CaseReport) -> list[AttemptReport]:
 
 def _cost_of_a_run(attempts: Sequence[AttemptReport]) -> float | None:
     cost = total(turn.cost_usd for attempt in attempts for turn in attempt.turns)
-    return None if cost is None else cost / len(attempts)
+    return if_known(lambda known: known / len(attempts), cost)
 
 
 def _same_path(sight: _Sight) -> float | None:
     """How far the tools called are those of the base's runs; None if a side does not report them."""
     paths = tool_paths(sight.of_base, sight.cases)
-    return None if paths is None else paths.f1
+    return if_known(lambda known: known.f1, paths)
 
 
 def _weakening(sight: _Sight) -> float:
@@ -288,7 +288,7 @@ def _mean(read: Callable[[_Sight], float | None], scale: tuple[float, float]) ->
 
     def measured(sight: _Sight) -> MetricRange | None:
         observed = read(sight)
-        return None if observed is None else MetricRange.of_share(observed, _errors(sight.cases), scale)
+        return if_known(lambda share: MetricRange.of_share(share, _errors(sight.cases), scale), observed)
 
     return measured
 

@@ -31,7 +31,7 @@ from runevals.records import (
     Scope,
     State,
 )
-from runevals.records.rules import CATEGORY_GATES
+from runevals.records.rules import CATEGORY_GATES, REDTEAM, REPLAY
 from runevals.records.suite import called
 from runevals.verdict.base_labels import labelled_as_on_base
 from runevals.verdict.gate_metrics import (
@@ -48,8 +48,6 @@ from runevals.verdict.gate_metrics import (
 from runevals.verdict.headlines import loss, not_known, warning
 from runevals.verdict.reasons import MEANINGS
 from runevals.verdict.wording import about_drop_bound, about_lift, since_mark
-
-REPLAY, REDTEAM = "replay", "redteam"
 
 
 def shown_lift(against: AgainstComparison) -> float | None:

@@ -104,8 +104,11 @@ def dropped(finding: Finding) -> str:
     return f"the {NAMES[finding.metric].lower()} of {where} fell by {100 * finding.drop:.1f} points"
 
 
-def not_known(findings: Sequence[Finding], run: RunInfo) -> str:
-    """What is not known, by name, with the reason and what settles it: of the most frequent reason."""
+def not_known(findings: Sequence[Finding], run: RunInfo, *, passes: bool = False) -> str:
+    """What is not known, by name, with the reason and what settles it: of the most frequent reason.
+
+    `passes`: the settings let it pass already, as is said to be the way out of what cannot be compared.
+    """
     by_reason = grouped((finding.reason, finding) for finding in findings)
     reason, some = max(by_reason.items(), key=lambda each: len(each[1]))
     meaning = MEANINGS[reason]
@@ -115,7 +118,7 @@ def not_known(findings: Sequence[Finding], run: RunInfo) -> str:
     rest = len(findings) - len(some)
     also = phrase(rest, "; {} more for other reasons")
     subject = phrase(short_list(names), "{} may be lost: ")
-    settles = phrase(meaning.way_out(run), "; {}")
+    settles = "" if passes and reason is Reason.INCOMPARABLE else phrase(meaning.way_out(run), "; {}")
     return f"Not known – {subject}{sentence}{settles}{also}"
 
 

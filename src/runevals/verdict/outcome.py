@@ -205,8 +205,9 @@ def _verdict(
     unknown = [each for each in (*findings, *_gating(comparison, rules)) if each.state is State.NOT_KNOWN]
     remarks = _remarks(comparison)
     if unknown:
-        headline = not_known(unknown, report.run) + remarks
-        return passed(headline, warns=True) if rules.on_unknown == "pass" else _not_known(headline)
+        passes = rules.on_unknown == "pass"
+        headline = not_known(unknown, report.run, passes=passes) + remarks
+        return passed(headline, warns=True) if passes else _not_known(headline)
     if comparison is None:
         return _alone(report, gates)
     if _gating(comparison, rules) and (doubt := warning(comparison)):

@@ -16,6 +16,7 @@ from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 
+from runevals.lib.nullable import if_known
 from runevals.lib.statistics.e_values import Pairs, bounds, needed
 
 K = TypeVar("K", bound=Hashable)
@@ -191,7 +192,7 @@ class _Case(Generic[K]):
     def _unit(self, side: Side, name: str) -> list[bool | None]:
         cut = self.entrant.cuts[name]
         values = (run.get(name) for run in self.runs[side])
-        return [None if value is None else value >= cut for value in values]
+        return [if_known(lambda known: known >= cut, value) for value in values]
 
     @cached_property
     def bounds(self) -> Mapping[str, tuple[Pairs, Pairs]]:

@@ -249,14 +249,7 @@ _NAMES = {
     "boolean": "true or false",
     "null": "null",
 }
-_TYPES = {
-    str: "string",
-    list: "array",
-    int: "number",
-    float: "number",
-    bool: "boolean",
-    NoneType: "null",
-}
+_TYPES = {str: "string", list: "array", int: "number", float: "number", bool: "boolean", NoneType: "null"}
 
 
 def _types(types: str | Iterable[str]) -> str:

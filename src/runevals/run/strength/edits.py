@@ -108,11 +108,7 @@ RULES: tuple[tuple[str, re.Pattern[str], Change], ...] = (
         lambda match: match["verb"],
     ),
     ("a 'not' removed", re.compile(r"\bcannot\b"), lambda _match: "can"),
-    (
-        "a 'not' added",
-        re.compile(rf"\b(?:{_VERBS})\b(?!\s*(?:not\b|n't|\w+n't))"),
-        _added_not,
-    ),
+    ("a 'not' added", re.compile(rf"\b(?:{_VERBS})\b(?!\s*(?:not\b|n't|\w+n't))"), _added_not),
     ("yes for no", re.compile(r"\A\s*(?:Yes|No|yes|no|YES|NO)\b"), lambda match: _other_word(match[0])),
     ("another name", re.compile(r"(?<=[a-z,:] )[A-Z][a-z]{2,}\b|\A\s*[A-Z][a-z]{2,}(?=\.?\s*\Z)"), _name),
     ("an item left out", _ITEM, _item),
