@@ -115,5 +115,5 @@ def _price(settings: Settings, sent: int, received: int) -> float | None:
     if target is None or target.model is None:
         return None
     provider = PROVIDERS.get(target.type)
-    of = None if provider is None else provider.prices
+    of = if_known(lambda one: one.prices, provider)
     return settings.measure.prices.cost_usd(target.model, sent, received, provider=of)

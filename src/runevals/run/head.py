@@ -68,7 +68,8 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline | None, request:
         open_old_form=lambda: open_old_form(request, commit or ""),
         base_name=(commit or "")[:7],
         can_run=can_run_again(settings),
-        all_rounds=isinstance(head, RunReport) or of_branch or baseline is None,
+        # Of a function in Python the base cannot be run: all that is asked for is needed.
+        all_rounds=isinstance(head, RunReport) or of_branch or baseline is None or request.target is not None,
         of_branch=of_branch,
         lacking=lambda: lacking_files(settings, commit, began_s) if commit else (),
         cannot_run_base=off or why_not,

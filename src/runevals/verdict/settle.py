@@ -139,22 +139,17 @@ def _rounds(runner: Runner, base: RunReport, rule: RegressionRule) -> Sides:
     """Rounds of the head: more than one only for a question about the whole or a part."""
     sides, done = Sides.of(runner.next_round(), base), 1
     most = 1 if runner.all_rounds else runner.planned
-    while done < most and _needs_more(runner, sides, rule, done):
+    while done < most and _needs_more(sides, rule, done):
         sides, done = Sides.of(runner.next_round(), base), done + 1
     return sides
 
 
-def _needs_more(runner: Runner, sides: Sides, rule: RegressionRule, done: int) -> bool:
-    """Whether something looks lost after so many rounds, and another one may be made.
-
-    A case alone counts if the base cannot be run again: then rounds are all that can answer.
-    """
+def _needs_more(sides: Sides, rule: RegressionRule, done: int) -> bool:
+    """Whether something looks lost after so many rounds, and another one may be made."""
     if sides.head.run.stopped is not None or sides.deterministic:
         return False
     edited = [pair for pair in sides.edited if pair.before.runs]
-    cases = sides.pairs if runner.why_no_rounds else ()
-    looks_lost = any(entrant_of(pair, deterministic=False, doubts_base=False) for pair in cases)
-    return looks_lost or parts_of([*sides.due, *edited], rule).smallest_p <= _screen(done)
+    return parts_of([*sides.due, *edited], rule).smallest_p <= _screen(done)
 
 
 def _screen(rounds: int) -> float:
