@@ -295,3 +295,19 @@ def test_a_loss_of_cases_that_were_all_edited_is_seen_in_their_old_form(old, new
         found = concluded(runner, base).comparison.findings
         worse += any((each.family, each.state) == ("whole", State.WORSE) for each in found)
     assert least <= worse <= most
+
+
+def test_both_measures_of_what_edited_cases_lost_are_told():
+    """Their scores fell, and none passes any more."""
+    [low] = case("x", [0.2]).attempts
+    runner = ScriptedRunner(
+        dict.fromkeys(KEYS, "f"),
+        lambda *_: "p",
+        lambda *_: "f",
+        old_form=lambda *_: "low",
+        cases={key: case(key, [0.2], fingerprint="edited") for key in KEYS},
+        answers={"low": low},
+    )
+    found = concluded(runner, report([case(key, [1.0] * 3) for key in KEYS])).comparison.findings
+    whole = [each.metric for each in found if (each.family, each.state) == ("whole", State.WORSE)]
+    assert whole == ["pass_rate", "share"]

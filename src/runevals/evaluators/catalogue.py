@@ -55,7 +55,8 @@ def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
         if _is_ours(cls):
             dataclasses.dataclass(frozen=True, kw_only=True)(cls)
         else:
-            list(map(_builtin, (name, *aliases)))  # ours of these names are known before theirs
+            for key in (name, *aliases):
+                _builtin(key)  # ours of these names are known before theirs
             find.cache_clear()  # the cell of a notebook may define it again
         for key in (name, *aliases):
             holder = _registry.get(_aliases.get(key, key))
@@ -146,9 +147,7 @@ def aliases_of(name: str) -> tuple[str, ...]:
 @cache
 def find(name: str) -> type[Evaluator]:
     """The class behind a name or alias. Raises UnknownEvaluator with the nearest known name."""
-    cls = (
-        _builtin(name) or catalogue().get(_aliases.get(name, name)) or _registry.get(name)
-    )  # or the program's own
+    cls = _builtin(name) or catalogue().get(_aliases.get(name, name)) or _registry.get(name)  # of the program
     if cls is None:
         raise UnknownEvaluator(
             f"there is no evaluator '{name}'{did_you_mean(name, (*names(), *INVERTED))} "

@@ -237,10 +237,14 @@ class CaseReport(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True
         return tuple([attempt for attempt in self.attempts if attempt.attempt not in self.copies])
 
     @property
+    def any_failed(self) -> bool:
+        """Whether one of its runs failed."""
+        return Outcome.FAILED in {run.status for run in self.runs}
+
+    @property
     def leaks(self) -> bool:
         """Whether a run failed of a category in which each counts."""
-        failed = Outcome.FAILED in {run.status for run in self.runs}
-        return failed and (self.category, bool(self.quarantined)) == (REDTEAM, False)
+        return (self.category, bool(self.quarantined)) == (REDTEAM, False) and self.any_failed
 
     @property
     def values(self) -> tuple[float, ...]:

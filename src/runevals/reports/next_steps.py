@@ -58,15 +58,15 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     # A model that a flag names would answer for the base, too.
     base = None if run.target.type == "recorded" or run.settings.get("model", model) != model else commit
     proven = blocking_losses(conclusion) - {(loss.suite, loss.case) for loss in conclusion.waiting}
-    cases = {(case.suite, case.key): case for case in conclusion.report.cases if _is_plain(case)}
+    cases = {
+        (case.suite, case.key): case for case in conclusion.report.cases if not run.of_tool and _is_plain(case)
+    }
     case = next(filter(None, map(cases.get, _to_see(conclusion, causes, proven))), None)
-    if case is not None and not run.of_tool:
+    if case is not None:
         beside = commit if source.startswith(FRESH) else base  # answers of the base lie in its own checkout
         former = {(each.suite, each.key): each.base for each in changes}.get((case.suite, case.key))
-        files = [
-            case.file,
-            *({former.file} & {each.file for each in cases.values()} - {case.file} if former else ()),
-        ]
+        moved_from = {former.file} - {case.file} if former else set[str]()
+        files = [case.file, *moved_from.intersection(each.file for each in cases.values())]
         against = phrase(former and beside, " --base {:.12}")
         yield "see one", _run_alone(case, files, run.settings, where.folder, against)
     if comparison is None or not proven or conclusion.verdict.outcome == "passed" or run.stopped:

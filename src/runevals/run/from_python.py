@@ -32,7 +32,7 @@ from runevals.run.request import RunRequest
 from runevals.sandbox.results import grade
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.dialects import LoadOptions, eval_document
-from runevals.suites.dialects.columns import columns_of, fill, opening_of
+from runevals.suites.dialects.columns import OURS, columns_of, fill, opening_of
 from runevals.suites.dialects.parquet import for_json
 from runevals.suites.dialects.rows import KEYS
 from runevals.suites.fingerprint import case_fingerprints
@@ -52,9 +52,10 @@ _OF_SUBJECT: Mapping[str, Callable[[Subject], Any]] = {  # what a check may ask 
     "expected": lambda subject: subject.expected,
     "metadata": lambda subject: dict(subject.metadata),
 }
-_FIELDS = ("case", "category", "attempt", "prompt", "expected", "answer", "passed", "score", "error")  # of rows
-_ALL = Parameter.VAR_POSITIONAL
-_PARTS = ("prompt", "expected", "id", "category")
+_FIELDS = frozenset({  # of rows
+    "case", "category", "attempt", "prompt", "expected", "answer", "passed", "score", "error", "latency_s",
+    "cost_usd",
+})  # fmt: skip
 _OWN = "functions"  # the module of checks that are functions: one that is defined again replaces the former
 _PAGE_HEIGHT = 640  # pixels in a notebook
 
@@ -207,9 +208,8 @@ def _suite(
 def _reads_columns(function: _Function) -> bool:
     """Whether it may be given what a row has beside its prompt and expected text."""
     kinds = {name: one.kind for name, one in _parameters(function).items()}
-    return (
-        len(kinds) > 2 or bool({"case", "metadata"} & kinds.keys()) or Parameter.VAR_POSITIONAL in kinds.values()
-    )
+    asks = {"case", "metadata"} & kinds.keys()
+    return bool(asks) or len(kinds) > 2 or Parameter.VAR_POSITIONAL in kinds.values()
 
 
 def _parameters(function: _Function) -> Mapping[str, Parameter]:
@@ -224,17 +224,17 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
     cells = {}
     for name, value in row.items():
         try:
-            text = "0" if name == "checks" else json.dumps(value, default=for_json)
+            text = None if name == "checks" else json.dumps(value, default=for_json)
         except (TypeError, ValueError) as error:
             raise InvalidSettings(f"cases must be what JSON can hold: {name!r}: {error}") from None
-        cells[str(name)] = value if name == "checks" else json.loads(text, parse_constant=lambda _: None)
+        cells[str(name)] = value if text is None else json.loads(text, parse_constant=lambda _: None)
     return cells
 
 
 def _require_columns(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
     for part, column in columns.items():
-        if part not in _PARTS:
-            raise InvalidSettings(f"columns: '{part}' is none of {', '.join(map(repr, _PARTS))}")
+        if part not in OURS:
+            raise InvalidSettings(f"columns: '{part}' is none of {', '.join(map(repr, OURS))}")
         if not any(column in row for row in rows):
             raise InvalidSettings(f"columns: no case has '{column}'{did_you_mean(column, columns_of(rows))}")
 
@@ -249,8 +249,8 @@ def _with_columns(
     case: RunCase, row: Mapping[str, Any], theirs: Collection[str], ignored: Collection[str]
 ) -> RunCase:
     """The case with the other columns of its row, as those of a file have them; of some no change counts."""
-    names = [name for name in row if name not in {*KEYS, "checks", "prompt", *theirs} and row[name] is not None]
-    others = {name: row[name] for name in names}
+    known = {*KEYS, "checks", "prompt", *theirs}
+    others = {name: row[name] for name in row if name not in known and row[name] is not None}
     opening = tuple(Message(role=one["role"], content=one["content"]) for one in opening_of(row))
     fingerprints = case_fingerprints(case.turns, others, ignored)
     return replace(case, metadata=others, opening=opening, critical=bool(row.get("critical")), **fingerprints)
@@ -285,7 +285,7 @@ def _known(name: Any, check: Any) -> str:
         return check.name
     if callable(check):
         _register(name, check)
-    if name in (*_FIELDS, "latency_s", "cost_usd"):
+    if name in _FIELDS:
         raise InvalidSettings(f"a check cannot be called {name!r}, as a column of `rows` is")
     if not isinstance(check, str | Mapping) and not callable(check):
         which = "a name, a function, or a class with @evaluator above it"

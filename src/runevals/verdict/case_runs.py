@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import grouped
 from runevals.lib.text.numbers import phrase
 from runevals.records import AttemptReport, CaseReport, Finding, Outcome, Reason, RegressionRule, State
 from runevals.verdict import plan as planning
@@ -132,10 +133,10 @@ class CaseRuns(Struct):
 
     def _old_forms(self, edited: Sequence[Pair]) -> dict[Key, _Runs]:
         """The edited cases with runs of the head in the base's form, as many as of the new one, in place of it."""
-        attempts: dict[Key, list[AttemptReport]] = {}
-        for _ in range(max((len(pair.head.attempts) for pair in edited), default=0)):
-            for key, attempt in ({} if self.runner.why_no_base else self._fresh("old form", edited)).items():
-                attempts.setdefault(key, []).append(attempt)
+        looks = range(max((len(pair.head.attempts) for pair in edited), default=0))
+        attempts = grouped(
+            one for _ in looks if not self.runner.why_no_base for one in self._fresh("old form", edited).items()
+        )
         by_key = {pair.key: pair for pair in edited}
         forms = {}
         for key, of_form in attempts.items():

@@ -351,8 +351,7 @@ def _pass_rate(
     undecided = state is GateState.NOT_APPLICABLE
     of_runs, every = passed / due, gate.limit == 1.0
     varies = gate.bound == "point" and not report.run.target.deterministic
-    failing = [case for case in cases if any(run.status is Outcome.FAILED for run in case.runs)]
-    lost = short_list([called(case.key, case.name) for case in failing])
+    lost = short_list([called(case.key, case.name) for case in cases if case.any_failed])
     sentences = (  # what holds, and what the reason says then
         (True, f"{passed} of {due} passed"),
         (every and state is GateState.FAILED, f" ({lost})"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from statistics import fmean
 
-from runevals.records import CaseReport, Comparison, Conclusion, Finding, GateState, Outcome, Reason, State
+from runevals.records import CaseReport, Comparison, Conclusion, Finding, GateState, Reason, State
 from runevals.records.rules import CATEGORY_GATES
 from runevals.verdict.matching import Key
 
@@ -33,8 +33,7 @@ def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
     """
     comparison, failed = conclusion.comparison, {one for one in conclusion.gates if one.state is GateState.FAILED}
     of_gates = {each.name for each in failed} & dict(CATEGORY_GATES).keys()
-    counted = (case for case in conclusion.report.cases if case.category in of_gates)
-    keys = {(case.suite, case.key) for case in counted if Outcome.FAILED in {run.status for run in case.runs}}
+    keys = {(one.suite, one.key) for one in conclusion.report.cases if one.category in of_gates and one.any_failed}
     if comparison is None:
         return frozenset(keys)
     keys |= {each.key for each in comparison.cases(State.WORSE, State.NOT_KNOWN) if each.reason not in _NO_RUNS}

@@ -248,22 +248,22 @@ class _Open(Struct):
         return self.sides.head, comparison
 
     def _lost_forms(self, edited: Sequence[Pair], old_forms: Mapping[Key, Pair]) -> Sequence[Finding]:
-        """What is lost in the base's form and not fine in its new one: no rounds are made of edited cases.
+        """What is lost in the base's form and not fine in its new one.
 
-        An edit explains what one of its forms shows. What both show, each by itself, is lost: a column that
-        nothing reads edits all cases, and chance lets some pass in each form.
+        An edit explains what one of its forms shows. What both show, each by itself, is lost.
         """
         alpha = self.rule.alpha * (1.0 if self.base_is_fresh else STORED_LEVEL)
 
-        def worse(forms: Sequence[Pair]) -> dict[Place, Finding]:
+        def worse(forms: Sequence[Pair]) -> dict[tuple[str, str, str], Finding]:
             tested = parts_of([*self.sides.due, *forms], self.rule, alpha=alpha).findings if forms else ()
-            return {(each.family, each.name): each for each in tested if each.state is State.WORSE}
+            return {_what(each): each for each in tested if each.state is State.WORSE}
 
         new_forms = [pair for pair in edited if pair.key in old_forms]
         fine = {pair.key for pair in new_forms if self.rule.accepts_edits and pair.head.status is Outcome.PASSED}
         left = worse([pair for key, pair in old_forms.items() if key not in fine or pair.critical])
-        old, new = worse([*old_forms.values()]), worse(new_forms)
-        return [*{**{place: old[place] for place in old.keys() & new.keys()}, **left}.values()]
+        new = worse(new_forms)
+        both = {what: each for what, each in worse([*old_forms.values()]).items() if what in new}
+        return [*(both | left).values()]
 
     def _renew_base(self) -> None:
         """A base that is old, or that another model answered, is measured again before anything is said."""

@@ -66,7 +66,7 @@ def test_the_setting_that_names_it_is_one_that_the_target_reads(name, text, targ
     assert PromptFile(name, text).key({"type": target}) == key
 
 
-@pytest.mark.parametrize("target", ["python:bot.py:answer", "command:python bot.py"])
+@pytest.mark.parametrize("target", ["python:bot.py:answer", "python:bot:answer", "command:python bot.py"])
 @pytest.mark.parametrize("name", ["prompts/support.md", "SKILL.md"])
 def test_a_program_that_reads_its_prompt_is_not_sent_it_as_well(project, runevals, target, name):
     """Else a program that loses its prompt would still get it, and pass."""

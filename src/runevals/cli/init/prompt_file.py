@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import click
 from msgspec import Struct
+from msgspec.structs import replace
 
 from runevals.lib.parsing.source import path_inside, read_text
 from runevals.lib.terminal import say
@@ -40,7 +41,7 @@ class PromptFile(Struct, frozen=True):
 
     name: str = ""
     text: str = ""
-    folder: Path = Path()
+    readers: tuple[str, ...] = ()  # the files of the target's program that have its name in them
 
     @property
     def is_suite(self) -> bool:
@@ -55,32 +56,35 @@ class PromptFile(Struct, frozen=True):
     def key(self, target: Mapping[str, Any]) -> str | None:
         """The setting that names it. None if none must.
 
-        A coding agent is given the skills that the suites are for, a program may read it, and a target that is not
-        known yet may do either.
+        A coding agent is given the skills of the suites, a program may read it, one that is not known yet either.
         """
         if self.is_suite:
             return "suites"
-        if not self.name or target.get("type") not in _SENDING or any(self.readers(target)):
+        if not self.name or target.get("type") not in _SENDING or self.readers:
             return None
         return "target.prompt_file" if VARIABLE.search(self.text) else "target.system_prompt_file"
 
-    def readers(self, target: Mapping[str, Any]) -> Iterator[str]:
-        """The files of the target's program with this file's name in them."""
-        words = f"{target.get('command', '')} {target.get('function', '').rpartition(':')[0]}"
-        for word in re.findall(r"[^\s'\",\[\]]+", words) if self.name else ():
+    def read_by(self, settings: Settings) -> PromptFile:
+        """With the files of the program that these settings start which read it by themselves."""
+        target, readers = settings.target, list[str]()
+        for path in target.named_files() if self.name and target and target.traits.is_program else ():
             with suppress(OSError, ValueError):
-                if PurePosixPath(self.name).name in (self.folder / word).read_text("utf-8"):
-                    yield word
+                if PurePosixPath(self.name).name in path.read_text("utf-8"):
+                    readers.append(os.path.relpath(path, settings.cwd))
+        return replace(self, readers=tuple(readers))
 
     def settings(self, target: str | None) -> Mapping[str, Any]:
         """The settings with this file, by name."""
         section = target_words(target or {})
-        key = self.key(section) or ""
         if self.is_skill and section.get("type") in AGENTS:
             return {"target": {**section, "tools": ["shell", "read", "write"]}}
-        if key.startswith("target."):
-            return {"target": {**section, key.removeprefix("target."): self.name}}
-        return {key: [self.name]} if key else {}
+        match self.key(section):
+            case None:
+                return {}
+            case "suites":
+                return {"suites": [self.name]}
+            case key:
+                return {"target": {**section, key.removeprefix("target."): self.name}}
 
 
 def target_beside(settings: Settings, prompt: PromptFile) -> Mapping[str, Any] | None:
@@ -121,7 +125,7 @@ def prompt_file(settings: Settings, name: str | None, *, asks: bool) -> PromptFi
     path = path_inside(settings.repository, name, base=settings.cwd, what="--prompt-file")
     cwd = settings.cwd.resolve()
     display_path = path.relative_to(cwd).as_posix() if path.is_relative_to(cwd) else name
-    return PromptFile(display_path, read_text(path, display_path), settings.cwd)
+    return PromptFile(display_path, read_text(path, display_path))
 
 
 def _answer(folder: Path) -> str | None:

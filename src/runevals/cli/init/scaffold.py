@@ -114,6 +114,7 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
             target = "skill" if implied.traits.brings_skills else None
         else:
             target = _asked_target() if asks else likely_target(before.environment, has_skill=prompt.is_skill)
+    prompt = prompt.read_by(before if before.target else resolve(raw_settings({**options, "target": target})))
     prompt_settings = prompt.settings(target)
     judge: str | None = options.get("judge") or (None if before.judges or before.no_judge else judge_for(target))
     raw = raw_settings({**options, "judge": judge, "target": prompt_settings.get("target", target)}, paths=paths)
@@ -125,7 +126,7 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
         )
     values = {"target": target, "judge": judge, **prompt_settings}
     has_cases = not prompt.is_skill or _skill_suite(settings, prompt).exists()
-    for reader in prompt.readers(target_words(target or {})):
+    for reader in prompt.readers:
         say(f"– {prompt.name}: {reader} names it, so the settings do not send it as well")
     for file in _written(settings, values, loaded.files, prompt, is_own=here != settings.cwd):
         say(_line(file, here))

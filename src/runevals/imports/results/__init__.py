@@ -62,13 +62,13 @@ def read_results(paths: Sequence[Path], reading: Reading = AS_IT_SAYS) -> Import
 
     A case that several files have was run several times; a file that is named twice counts once.
     """
-    tables: list[Path] = []
-    files = [file for path in paths for file in (_results_in(path, reading, tables) if path.is_dir() else [path])]
+    there = [_results_in(path, reading) if path.is_dir() else ([path], []) for path in paths]
+    files = [file for read, _ in there for file in read]
     unique: dict[Path, Path] = {}
     copies = [file for file in files if unique.setdefault(file.resolve(), file) is not file]
     run = together([_read_file(file, reading) for file in unique.values()])
     notices = [f"{file} is named twice, and counts once" for file in dict.fromkeys(copies)]
-    left_out = [str(path) for path in tables if path.resolve() not in unique]
+    left_out = [str(path) for _, tables in there for path in tables if path.resolve() not in unique]
     notices += filter(None, [phrase(short_list(left_out), f"{{}} {_NOT_READ}")])
     return replace(run, notices=(*run.notices, *notices))
 
@@ -122,22 +122,21 @@ def _unknown(file: OpenedResults) -> InvalidDocument:
     )
 
 
-def _results_in(folder: Path, reading: Reading, tables: list[Path]) -> list[Path]:
-    """The results in a folder; files of other kinds are left out, and so is what another file sums up.
+def _results_in(folder: Path, reading: Reading) -> tuple[list[Path], list[Path]]:
+    """(the results in a folder, its plain rows that are not read).
 
-    Beside results of a tool, plain rows are only read if `columns` say what they are: many a table has an id and
-    a score. Those that are not are added to `tables`.
-
+    Files of other kinds are left out, and so is what another file sums up. Beside results of a tool, plain rows
+    are only read if `columns` say what they are: many a table has an id and a score.
     agentv and skill-creator write a `grading.json` for each run in a folder below the file of all runs, and a
     `benchmark.json` that may have none of them.
     """
     known = {path: one for path in _files(folder) if (one := _results_format(path, reading)) is not None}
     files = known if reading.columns else {path: one for path, one in known.items() if one is not rows} or known
-    tables += known.keys() - files.keys()
     if not files:
         raise InvalidDocument(f"there are no results in {folder}: none of its files is of {known_formats()} XML")
     sums = {path.parent for path, one in files.items() if one in (AGENTV, BENCHMARK)}
-    return [path for path in files if path.name != GRADING_NAME or sums.isdisjoint(path.parents)]
+    read = [path for path in files if path.name != GRADING_NAME or sums.isdisjoint(path.parents)]
+    return read, [path for path in known if path not in files]
 
 
 def _files(folder: Path) -> list[Path]:

@@ -121,7 +121,7 @@ def read_csv(text: str, display_path: str) -> Source:
             problems.append(_in_line(display_path, 1, f"duplicate column '{name}'; remove one of them"))
         line_before = reader.line_num
         for row in reader:
-            if not any("".join(cell or "") for cell in row.values()):
+            if not any(map(any, filter(None, row.values()))):
                 pass  # spreadsheets leave such lines at the end
             elif None in row:
                 problems.append(
