@@ -168,6 +168,14 @@ def test_a_check_that_is_defined_again_is_the_new_one():
         assert runevals.evaluate(CASES, right, checks=[again]).rows[0]["again"] == value
 
 
+def test_a_check_is_known_in_its_evaluation_alone():
+    evaluation = runevals.evaluate(CASES, right, checks=[short])
+    assert str(evaluation).startswith("✓") == evaluation.passed
+    assert "short" in evaluation._repr_html_()
+    with pytest.raises(runevals.InvalidSuite, match="no evaluator 'short'"):
+        runevals.evaluate(CASES, right, checks=["short"])
+
+
 def test_rows_of_a_data_frame_are_cases():
     """Numbers as ids, and cells that are not there: `frame.to_dict("records")` has NaN for them."""
     absent = float("nan")

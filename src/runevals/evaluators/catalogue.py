@@ -7,6 +7,7 @@ import pkgutil
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 
@@ -68,6 +69,17 @@ def evaluator(name: str, *aliases: str) -> Callable[[E], E]:
         return cls
 
     return register
+
+
+@contextmanager
+def known_within(module: str) -> Iterator[None]:
+    """The evaluators of a module of this name are unknown again afterwards."""
+    try:
+        yield
+    finally:
+        for name in [name for name, cls in _registry.items() if cls.__module__ == module]:
+            del _registry[name]
+        find.cache_clear()
 
 
 @cache

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
-from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.catalogue import evaluator, known_within
 from runevals.evaluators.kinds import Check, Evaluator, Subject
 from runevals.lib.nullable import if_known
 from runevals.lib.parsing.source import read_json
@@ -56,7 +56,7 @@ _FIELDS = frozenset({  # of rows
     "case", "category", "attempt", "prompt", "expected", "answer", "passed", "score", "error", "latency_s",
     "cost_usd",
 })  # fmt: skip
-_OWN = "functions"  # the module of checks that are functions: one that is defined again replaces the former
+_OWN = "functions"  # the module of checks that are functions
 _PAGE_HEIGHT = 640  # pixels in a notebook
 
 
@@ -136,7 +136,7 @@ def evaluate(  # noqa: PLR0913 - what an evaluation consists of
     """
     if not callable(answer):
         raise InvalidSettings(f"`answer` must be a function that takes a prompt, not {type(answer).__name__}")
-    with TemporaryDirectory(prefix="runevals-") as folder:
+    with TemporaryDirectory(prefix="runevals-") as folder, known_within(_OWN):
         flags = {
             "target": f"python:{name_of(answer)}",
             "model": None,
@@ -280,7 +280,7 @@ def _several(checks: Any) -> Sequence[Any]:
 
 
 def _known(name: Any, check: Any) -> str:
-    """The name of a check; a function is in the catalogue from now on. Raises InvalidSettings."""
+    """The name of a check; a function is in the catalogue. Raises InvalidSettings."""
     if isinstance(check, type) and issubclass(check, Evaluator):
         return check.name
     if callable(check):
