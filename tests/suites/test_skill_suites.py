@@ -138,8 +138,10 @@ def test_what_a_target_cannot_answer_is_errored_or_left_out(project, runevals):
     cases = {case["key"]: case["status"] for case in project.document()["cases"]}
     assert (cases.pop("1"), cases.pop("2")) == ("passed", "passed")  # the files are in the folder it works in
     assert set(cases.values()) == {"errored"}  # it does not report skills
-    code, out, err = runevals("plan", "--target", "openai:m")
-    ended(code, 0, out + err, "not run: evals/trigger-evals.json: it asks which skill is loaded")
+    models = ("--target", "openai:m"), ("--model", "openai/m", "--model", "openai/n")
+    for some in models:
+        code, out, err = runevals("plan", *some)
+        ended(code, 0, out + err, "not run: evals/trigger-evals.json: it asks which skill is loaded")
 
 
 def test_a_list_of_triggers_beside_the_suite_of_a_skill_that_lies_deeper_is_run(project, runevals):

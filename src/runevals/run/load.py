@@ -14,7 +14,7 @@ from runevals.lib import plugins
 from runevals.lib.storage.files import relative_name
 from runevals.lib.terminal import notice
 from runevals.records import Suite
-from runevals.records.traits import UNKNOWN
+from runevals.records.traits import common
 from runevals.run.project_folders import way_to_projects
 from runevals.settings.places import PLACES, contents_here, settings_file_in
 from runevals.settings.resolve import Settings
@@ -45,6 +45,7 @@ def require_usable_plugins() -> None:
 def load_request(settings: Settings) -> LoadRequest:
     """The settings that say where suites are and how they are read."""
     target, folder, cwd = settings.target, settings.file_base.resolve(), settings.cwd.resolve()
+    targets = settings.load.side_by_side if target is None else (target,)
     without_prompts = target is None or (target.is_recorded and target.prompt is None)
     return LoadRequest(
         cwd=settings.cwd,
@@ -60,9 +61,9 @@ def load_request(settings: Settings) -> LoadRequest:
         selection=settings.selection,
         sends_prompts=not settings.evaluate_only and not without_prompts,
         template=None if target is None else target.prompt,
-        other_templates=settings.load.templates,
-        target_type=None if target is None else target.type,
-        traits=UNKNOWN if target is None else target.traits,
+        other_templates=tuple(filter(None, (one.prompt for one in settings.load.side_by_side))),
+        target_type=" or ".join(dict.fromkeys(one.type for one in targets)) or None,
+        traits=common(one.traits for one in targets),
     )
 
 

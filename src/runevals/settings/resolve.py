@@ -20,7 +20,7 @@ from runevals.lib.parsing.source import path_inside
 from runevals.lib.plugins import load_only
 from runevals.lib.text.secrets import remember_keys
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
-from runevals.records import GateRules, PromptTemplate, RegressionRule
+from runevals.records import GateRules, RegressionRule
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.records.quiet import Quiet
 from runevals.records.rules import BlameLimits, Fetching, Limits, Reading, Selection, SuiteEntry
@@ -238,7 +238,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             suites=_suites(values["suites"], origins["suites"], file, raw.cwd, repository),
             everything=values["all"],
             definitions=_definitions(file, repository),
-            templates=(),
+            side_by_side=(),
             fetching=convert(of_file("url_fetch", {}), Fetching),
             quarantine=_quarantine(endpoints),
         ),
@@ -302,8 +302,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     remember_keys(settings.environment, settings.key_names, words_at(repository, settings.head.commit))
     if not settings.targets:
         return settings
-    templates = tuple(_templates(settings, raw, file))
-    return replace(settings, load=replace(settings.load, templates=templates))
+    return replace(settings, load=replace(settings.load, side_by_side=tuple(_side_by_side(settings, raw, file))))
 
 
 def _baseline(raw: RawEndpoint) -> str | None:
@@ -336,13 +335,11 @@ def _granted(raw: RawEndpoint) -> Ledger:
     return {**of_base, **of_workflow(raw.environment, "target")}
 
 
-def _templates(settings: Settings, raw: RawSettings, file: SettingsFile) -> Iterator[PromptTemplate]:
-    """The prompt templates of several targets; an error in one of them is raised when it is run."""
+def _side_by_side(settings: Settings, raw: RawSettings, file: SettingsFile) -> Iterator[TargetSettings]:
+    """The settings of several targets; an error in one of them is raised when it is run."""
     for of_one in each_target(settings, raw).values():
         with suppress(RunevalsError):
-            target = resolve(of_one, file).target
-            if target is not None and target.prompt is not None:
-                yield target.prompt
+            yield from filter(None, (resolve(of_one, file).target,))
 
 
 def _record(record: type[R], values: Mapping[str, object], **own: object) -> R:

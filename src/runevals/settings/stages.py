@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from runevals.models.chat.prices import Prices
-from runevals.records import PromptTemplate
 from runevals.records.rules import BlameLimits, Content, Fetching, Limits, Mark, Reading, SuiteEntry
 
 if TYPE_CHECKING:
     from runevals.settings.evaluators import Definitions
+    from runevals.targets.kind import TargetSettings
 
 
 class LoadSettings(Struct, frozen=True, kw_only=True):
@@ -26,7 +26,7 @@ class LoadSettings(Struct, frozen=True, kw_only=True):
     mcp_config: str | None
     plugins: tuple[str, ...]  # the packages that may add some; empty: all
     quarantine: Path
-    templates: tuple[PromptTemplate, ...]  # the prompt files of several targets
+    side_by_side: tuple[TargetSettings, ...]  # several targets, for which the suites are read once
 
 
 class MeasureSettings(Struct, frozen=True, kw_only=True):
