@@ -97,6 +97,14 @@ def test_one_run_a_side_of_a_suite_that_varies_is_a_warning_that_names_the_case(
     assert "`repeat`" in found.headline
 
 
+@pytest.mark.parametrize(("of_base", "warns"), [("ppp", True), ("pfp", False)])
+def test_a_case_that_passed_every_run_and_fails_most_now_is_in_line_one(of_base, warns):
+    found = headline({**SUITE, "k0": "ffp"}, {**SUITE, "k0": of_base})
+    assert (found.exit_code, found.warns) == (0, warns)
+    line = "No loss proven – k0 failed that passed on the base: too few runs to tell it from chance"
+    assert found.headline.startswith(line) == warns
+
+
 @pytest.mark.parametrize(
     ("on_unknown", "of_unknown", "of_warning"),
     [("pass", 0, 0), ("unmeasured", 3, 0), ("fail", 3, 3)],

@@ -150,7 +150,7 @@ class Finding(Struct, frozen=True, kw_only=True, gc=False):
     detail: str = ""  # what the sentence of the reason names
     suite: str = ""  # of a case
     title: str = ""  # of a case
-    dead: bool = False  # it passed on the base and in no run now: line one names it in any state
+    dead: bool = False  # it passed on the base and in no run now, or in all there and fails now: line one names it
     critical: bool = False
     edited: bool = False  # both sides ran the base's form of it
     checks: tuple[str, ...] = ()  # that were lost in a case; empty: its outcome

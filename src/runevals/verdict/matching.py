@@ -223,8 +223,9 @@ class Pair(Struct):
 
     @property
     def dead(self) -> bool:
-        """Whether it ever passed on the base, and passes in no run now."""
-        return self.before.passes > 0 == self.now.passes and self.now.runs > 0
+        """Whether it passed on the base and in no run now, or in every run there and fails now."""
+        never_now = self.before.passes > 0 == self.now.passes < self.now.runs
+        return never_now or (self.regressed and not self.base.flaky)
 
 
 class MatchedRuns(Struct, frozen=True, kw_only=True):

@@ -86,7 +86,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
         warns=True,
     ),
     Reason.BY_CHANCE: Meaning(
-        State.NOT_WORSE, "an unchanged suite shows as much by chance", _MORE_RUNS, of_tool=_RERUN, warns=True
+        State.NOT_WORSE, "too few runs to tell it from chance", _MORE_RUNS, of_tool=_RERUN, warns=True
     ),
     Reason.NEW_FORM: Meaning(
         State.NOT_WORSE,
