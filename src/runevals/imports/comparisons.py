@@ -38,13 +38,9 @@ class Comparison(Struct, frozen=True):
         return _CHECK.replace("EXPRESSION", self.expression)
 
 
-def _text_or_json(value: Any) -> Any:
-    return value if isinstance(value, Mapping | list) else text(value)
-
-
 COMPARISONS: Mapping[str, Comparison] = {
     "equals": Comparison(
-        _text_or_json,
+        lambda value: value if isinstance(value, Mapping | list) else text(value),
         'typeof expected === "object" ? require("lodash").isEqual(json(), expected) : text === String(expected)',
     ),
     "contains": Comparison(text, "has(expected)"),

@@ -42,7 +42,11 @@ def settled(
     Except where the case asks for an empty answer, by a check that only such an answer passes. `of_text` is a
     check's result for another answer.
     """
-    passes = [_reads_text(check) and of_text(check, "").outcome is Outcome.PASSED for check in checks]
+    passes = [  # those that look at the answer, not at what was left in a folder
+        not any(evaluator.needs_workspace for evaluator in leaves(check.evaluator))
+        and of_text(check, "").outcome is Outcome.PASSED
+        for check in checks
+    ]
     if problem.code == "empty_response" and any(
         all(of_text(check, text).outcome is Outcome.FAILED for text in _SOMETHING)
         for check, passed in zip(checks, passes, strict=True)
@@ -56,11 +60,6 @@ def settled(
         else _explained(result, problem)
         for check, result, passed in zip(checks, results, passes, strict=True)
     )
-
-
-def _reads_text(check: BuiltCheck) -> bool:
-    """Whether a check looks at the answer, not at what was left in a folder."""
-    return not any(evaluator.needs_workspace for evaluator in leaves(check.evaluator))
 
 
 def _explained(result: CheckResult, problem: Problem) -> CheckResult:

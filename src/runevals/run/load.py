@@ -45,7 +45,7 @@ def require_usable_plugins() -> None:
 def load_request(settings: Settings) -> LoadRequest:
     """The settings that say where suites are and how they are read."""
     target, folder, cwd = settings.target, settings.file_base.resolve(), settings.cwd.resolve()
-    targets = settings.load.side_by_side if target is None else (target,)
+    targets = [*filter(None, (target,)), *settings.load.side_by_side]
     without_prompts = target is None or (target.is_recorded and target.prompt is None)
     return LoadRequest(
         cwd=settings.cwd,

@@ -146,7 +146,9 @@ def stored_findings(
         key = each.pair.key
         if only is not None and key not in only:
             continue
-        reason, names = _of_bounds(best.get(key, _NOTHING), worst.get(key, _NOTHING), rule, each.entrant)
+        reason, names = worst.get(key, _NOTHING)
+        if reason is not best.get(key, _NOTHING)[0]:  # what has no value decides
+            reason, names = _missing(Reason.ERRORS, rule, each.entrant), {}
         findings.append(of_case(each.pair, each.checks, certain.get(key, reason), **names))
     return tuple(findings)
 
@@ -154,11 +156,6 @@ def stored_findings(
 _Cause = tuple[Reason, Mapping[str, object]]  # a reason, and what a finding names beside it
 _NOTHING: _Cause = (Reason.BY_CHANCE, {})
 _AT_BEST, _AT_WORST = (0, 1), (1, 0)  # what runs without a value are counted as, on the base and on the head
-
-
-def _of_bounds(best: _Cause, worst: _Cause, rule: RegressionRule, entrant: Entrant[Key]) -> _Cause:
-    """What both bounds say; if they disagree, errors decide."""
-    return worst if best[0] is worst[0] else (_missing(Reason.ERRORS, rule, entrant), {})
 
 
 def _missing(reason: Reason, rule: RegressionRule, entrant: Entrant[Key]) -> Reason:

@@ -34,7 +34,11 @@ def noticed(head: Runs, put_back: Sequence[Runs], *, deterministic: bool) -> lis
         return [_by_any_difference(head, runs) for runs in put_back]
     sides = [{key: (_values(runs.get(key, ())), _values(head[key])) for key in head} for runs in put_back]
     compared = [{key: both for key, both in side.items() if all(both)} for side in sides]
-    single = [(number, key, _case_p(*both)) for number, side in enumerate(compared) for key, both in side.items()]
+    single = [
+        (number, key, min(1.0, 2 * min(case_p_value(before, now), case_p_value(now, before))))
+        for number, side in enumerate(compared)
+        for key, (before, now) in side.items()
+    ]
     corrected = zip(single, holm([p for _, _, p in single]), strict=True)
     sure = [(number, key) for (number, key, _), p in corrected if p <= LEVEL / 2]
     together = holm([_whole_p(side) for side in compared])
@@ -59,10 +63,6 @@ def _results(runs: Sequence[AttemptReport]) -> list[tuple[object, ...]]:
 
 def _values(runs: Sequence[AttemptReport]) -> tuple[float, ...]:
     return tuple(value for run in runs if (value := run.value) is not None)
-
-
-def _case_p(before: Sequence[float], now: Sequence[float]) -> float:
-    return min(1.0, 2 * min(case_p_value(before, now), case_p_value(now, before)))
 
 
 def _whole_p(side: Mapping[Key, tuple[Sequence[float], Sequence[float]]]) -> float:

@@ -397,11 +397,8 @@ def _difference(pair: Pair, regressed: ChangeLabel) -> Change | None:
         return change_of(pair, "regressed", regressed)
     if pair.fixed:
         return change_of(pair, "fixed", "flaky" if pair.head.flaky else "fixed")
-    if pair.now.values != pair.before.values:
-        difference = fmean(pair.now.values) - fmean(pair.before.values)
-        if difference != 0.0:
-            return change_of(pair, "better" if difference > 0 else "worse")
-    return None
+    difference = fmean(pair.now.values) - fmean(pair.before.values)
+    return change_of(pair, "better" if difference > 0 else "worse") if difference else None
 
 
 def change_of(pair: Pair, kind: ChangeKind, label: ChangeLabel | None = None) -> Change:

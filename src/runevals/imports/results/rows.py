@@ -111,7 +111,11 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
             raise InvalidDocument(f"{file.display_path} has no column {name!r}{did_you_mean(name, names)}")
     if "id" not in columns.paths:
         raise InvalidDocument(f"{file.display_path}: no column is the id of a case; name one: --columns id=COLUMN")
-    scores = {name: limit for name, limit in columns.scores.items() if any(_is_measure(row[name]) for row in rows)}
+    scores = {
+        name: limit
+        for name, limit in columns.scores.items()
+        if any(isinstance(_measure(row[name].value), int | float) for row in rows)
+    }
     if not scores and not {"passed", "status"} & columns.paths.keys():
         raise InvalidDocument(
             f"{file.display_path}: no column says how a case ended; "
@@ -174,10 +178,6 @@ def _rows(file: OpenedResults) -> tuple[Json, ...]:
 
 def _names(rows: Sequence[Json]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row.fields))
-
-
-def _is_measure(value: Json) -> bool:
-    return isinstance(_measure(value.value), int | float)
 
 
 def _measure(value: object) -> object:

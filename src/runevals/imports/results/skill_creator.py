@@ -29,10 +29,6 @@ def _left_out(documents: Sequence[Json]) -> str:
     return _LEFT_OUT.format(plural(controls, "run")) if controls else ""
 
 
-def _left_out_folder(documents: Sequence[Json]) -> str:
-    return _LEFT_OUT.format("runs") if _folders(Path(documents[0].file))[1] in CONTROLS else ""
-
-
 def _of_folders(documents: Sequence[Json], path: Path) -> list[Json]:
     """The grading, whose case the folders name: `EVAL/with_skill/run-1/grading.json`; none of a control."""
     case, configuration = _folders(path)
@@ -103,5 +99,5 @@ GRADING = FieldMap(
     ungraded=_UNGRADED,
     turn={"latency_s": "timing.executor_duration_seconds|timing.total_duration_seconds"},
     checks=(_EXPECTATIONS,),
-    notice=_left_out_folder,
+    notice=lambda docs: _LEFT_OUT.format("runs") if _folders(Path(docs[0].file))[1] in CONTROLS else "",
 )

@@ -96,11 +96,12 @@ def _format(value: Any) -> object:
     return {"type": "json_schema", "schema": value["json_schema"]["schema"]} if "json_schema" in value else None
 
 
-def _list(value: Any) -> object:
-    return [value] if isinstance(value, str) else value
-
-
-_FORMS: Forms = {"tools": _tools, "tool_choice": _choice, "response_format": _format, "stop": _list}
+_FORMS: Forms = {
+    "tools": _tools,
+    "tool_choice": _choice,
+    "response_format": _format,
+    "stop": lambda stop: [stop] if isinstance(stop, str) else stop,
+}
 
 
 def reply(message: Mapping[str, Any], latency_s: float, *, from_cache: bool) -> ChatReply:

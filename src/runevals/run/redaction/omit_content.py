@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from runevals.lib.nullable import if_known
 from runevals.records import (
     CaseReport,
-    CheckResult,
     Problem,
     RunReport,
     SimulatedConversation,
-    ToolCall,
     TurnReport,
     WorkspaceChanges,
 )
@@ -44,7 +41,9 @@ def _turn(turn: TurnReport, content: Content) -> TurnReport:
         expected=_text(turn.expected, content),
         context=_text(turn.context, content),
         output=_text(turn.output, content),
-        tool_calls=if_known(_calls, turn.tool_calls),
+        tool_calls=if_known(
+            lambda calls: tuple(replace(call, input=None, output=None) for call in calls), turn.tool_calls
+        ),
         citations=if_known(lambda _: (), turn.citations),
         value=if_known(lambda one: _text(json.dumps(one, sort_keys=True, default=str), content), turn.value),
         raised=_text(turn.raised, content),
@@ -52,12 +51,10 @@ def _turn(turn: TurnReport, content: Content) -> TurnReport:
         conversation=if_known(lambda talk: _conversation(talk, content), turn.conversation),
         workspace=if_known(_workspace, turn.workspace),
         error=if_known(_code, turn.error),
-        results=tuple(_result(result) for result in turn.results),
+        results=tuple(  # a reason may quote the answer, and details may hold it
+            replace(result, reason="", details={}, error=if_known(_code, result.error)) for result in turn.results
+        ),
     )
-
-
-def _calls(calls: Sequence[ToolCall]) -> tuple[ToolCall, ...]:
-    return tuple(replace(call, input=None, output=None) for call in calls)
 
 
 def _code(problem: Problem) -> Problem:
@@ -72,11 +69,6 @@ def _conversation(talk: SimulatedConversation, content: Content) -> SimulatedCon
 def _workspace(changes: WorkspaceChanges) -> WorkspaceChanges:
     """Keeps the changed paths, but not their content and not the output of programs."""
     return replace(changes, diff="", diff_complete=not changes.diff, files=(), programs=())
-
-
-def _result(result: CheckResult) -> CheckResult:
-    """A reason may quote the answer, and details may hold it."""
-    return replace(result, reason="", details={}, error=if_known(_code, result.error))
 
 
 def _text(text: str | None, content: Content) -> str | None:
