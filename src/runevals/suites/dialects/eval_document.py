@@ -50,6 +50,7 @@ from runevals.suites.dialects.columns import is_table
 from runevals.suites.dialects.conservation import content_of, describes
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.stored_checks import CheckStore
+from runevals.suites.dialects.synonyms import first_of, is_id
 from runevals.suites.fingerprint import key_of_prompts, with_notes
 from runevals.suites.workspace import Places, Unusable, files_of, workspace_fingerprint, workspace_of
 
@@ -141,8 +142,8 @@ def keys_of(items: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _key_of(item: Mapping[str, Any]) -> str:
-    key: str | None = item.get("testId") or item.get("name")
-    return key or key_of_prompts(prompt_of(turn) for turn in item.get("turns", [item]))
+    key = first_of(item, ("testId", "name", "id"), is_id)
+    return str(key) if key is not None else key_of_prompts(prompt_of(turn) for turn in item.get("turns", [item]))
 
 
 def prompt_of(turn: Mapping[str, Any]) -> str:
