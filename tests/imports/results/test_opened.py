@@ -47,7 +47,7 @@ def test_what_cannot_be_opened_is_refused(content, message):
 
 
 def test_what_is_not_text_or_not_a_file_is_refused(tmp_path):
-    with pytest.raises(InvalidSuite, match="is not UTF-8 text"):
+    with pytest.raises(InvalidSuite, match=r"is not UTF-8 text \(byte \d+\); save it as UTF-8"):
         opened(b"\xff\x00", HERE, "x")
     with pytest.raises(InvalidDocument, match="there is no such file"):
         read_opened(tmp_path, "x")

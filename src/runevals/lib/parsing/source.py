@@ -182,8 +182,8 @@ def decoded(content: bytes, display_path: str) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         is_utf_16 = content.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
-        form = "is UTF-16; save it as UTF-8" if is_utf_16 else f"is not UTF-8 text (byte {error.start})"
-        raise unreadable(display_path, form) from None
+        form = "UTF-16" if is_utf_16 else f"not UTF-8 text (byte {error.start})"
+        raise unreadable(display_path, f"is {form}; save it as UTF-8") from None
 
 
 def read_lines(path: Path, display_path: str) -> Iterator[str]:
@@ -193,7 +193,7 @@ def read_lines(path: Path, display_path: str) -> Iterator[str]:
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             yield from file
     except UnicodeDecodeError:
-        raise unreadable(display_path, "is not UTF-8 text") from None
+        raise unreadable(display_path, "is not UTF-8 text; save it as UTF-8") from None
     except OSError as error:
         raise unreadable(display_path, f"cannot be read: {error.strerror}") from None
 
