@@ -424,3 +424,17 @@ def test_a_test_that_two_projects_lost_can_be_accepted_of_one(repository, runeva
     assert "runevals accept 's (search): a.t'" in out + err
     code, out, err = runevals("accept", "s (search): a.t", "--reason", "wanted")
     ended(code, 0, out + err, "1 case")
+
+
+@pytest.mark.parametrize(("f1", "code"), [(0.9, 0), (0.6, 1)])
+@pytest.mark.parametrize("more", ["score=easy", "score=hard"])
+def test_a_score_that_one_side_alone_has_is_not_compared(project, runevals, more, f1, code):
+    """A mean with it would rise over a loss, or fall without one."""
+    for name, value in (("base", 0.9), ("head", f1)):
+        rows = [{"id": f"k{n}", "f1": value, "easy": 1, "hard": 0.55} for n in range(20)]
+        project.write(f"{name}.jsonl", "\n".join(map(json.dumps, rows)))
+    runevals("gate", "base.jsonl", "--columns", "score=f1", "-o", "base.json")
+    both = ("--columns", "score=f1", "--columns", more)
+    ended, out, err = runevals("gate", "head.jsonl", *both, "--baseline", "base.json")
+    assert ended == code, out + err
+    assert ("The score of 20 cases fell by 30.0 points" in out) == bool(code)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import datetime
 from types import NoneType
 from typing import Annotated, Literal, TypeVar
@@ -10,6 +10,7 @@ from typing import Annotated, Literal, TypeVar
 from msgspec import Meta, Struct, field
 from msgspec.structs import force_setattr
 
+from runevals.lib.nullable import mean
 from runevals.records.outcome import FROM_0_TO_1, Layer, Outcome
 from runevals.records.problem import STOPPED_CODES, WORKSPACE_BROKEN, Problem
 from runevals.records.rules import BY_HASH, CRITICAL_CATEGORIES, REDTEAM
@@ -149,14 +150,17 @@ class AttemptReport(Struct, frozen=True, kw_only=True, gc=False):
                     and result.layer is not Layer.JUDGE
                     and result.outcome.measured
                 ):
-                    return self._mean_score
+                    return self.mean_score()
         return (1.0 if passed else 0.0) if self.share is None else self.share
 
-    @property
-    def _mean_score(self) -> float:
-        """The mean of what was measured: the score of each check, or whether it passed."""
-        results = [result for turn in self.turns for result in turn.results if result.outcome.measured]
-        return sum(float(each.passed) if each.score is None else each.score for each in results) / len(results)
+    def mean_score(self, checks: Container[str] | None = None) -> float | None:
+        """The mean of what was measured, of all checks or of these: the score of each, or whether it passed."""
+        return mean(
+            float(result.passed) if result.score is None else result.score
+            for turn in self.turns
+            for result in turn.results
+            if result.outcome.measured and (checks is None or result.id in checks)
+        )
 
     @property
     def unmeasured(self) -> bool:

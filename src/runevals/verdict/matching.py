@@ -77,6 +77,11 @@ class Side(Struct):
         """It without scores."""
         return replace(self, values=self.outcomes, scored=False) if self.scored else self
 
+    def over(self, case: CaseReport, checks: Container[str]) -> Side:
+        """It with the mean of these checks as the value of each of the case's runs."""
+        values = [run.mean_score(checks) for run in case.runs if run.value is not None]
+        return replace(self, values=tuple(value for value in values if value is not None))
+
     def completed(self, outcome: int) -> Side:
         """It if every run that has no value had failed (0) or passed (1)."""
         values = (*self.values, *(float(outcome) for _ in range(self.due - len(self.values))))
@@ -107,6 +112,15 @@ def _says_only_that_it_passed(case: CaseReport, scored: CaseReport) -> bool:
         and (result.value is None or not 0.0 <= result.value <= 1.0)
         for result in _results(case)
     )
+
+
+def _over_common_checks(before: Side, now: Side, base: CaseReport, head: CaseReport) -> tuple[Side, Side]:
+    """Both sides with scores of the checks that both have: the mean of others says nothing of a change."""
+    names = [{result.id for result in _results(case)} for case in (base, head)]
+    common = names[0] & names[1]
+    if names[0] == names[1] or not common:
+        return before, now
+    return before.over(base, common), now.over(head, common)
 
 
 def _results(case: CaseReport) -> Iterator[CheckResult]:
@@ -159,6 +173,8 @@ class Pair(Struct):
             and _says_only_that_it_passed(*((head, base) if before.scored else (base, head)))
         ):
             before, now = before.unscored, now.unscored
+        elif before.scored or now.scored:
+            before, now = _over_common_checks(before, now, base, head)
         was, status = base.status, head.status
         return cls(
             base,
