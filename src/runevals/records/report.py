@@ -45,6 +45,9 @@ def share_of(composite: float | None) -> float | None:
     return None if composite is None else (composite - 1.0) / 4.0
 
 
+_SHARES = {Outcome.FAILED: 0.0, Outcome.PASSED: 1.0}
+
+
 class CheckResult(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """One evaluator applied to one turn, and its outcome."""
 
@@ -69,6 +72,11 @@ class CheckResult(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=Tru
     def __post_init__(self) -> None:
         force_setattr(self, "passed", self.outcome is _PASSED)
         _share(self, scale=FROM_0_TO_1, weight=_ONE, details=NOTHING)
+
+    @property
+    def share(self) -> float | None:
+        """Its score if it has one, else 1 or 0 for whether it passed; None if it was not measured."""
+        return _SHARES.get(self.outcome) if self.score is None else self.score
 
 
 class TurnReport(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -153,14 +161,10 @@ class AttemptReport(Struct, frozen=True, kw_only=True, gc=False):
                     return self.mean_score()
         return (1.0 if passed else 0.0) if self.share is None else self.share
 
-    def mean_score(self, checks: Container[str] | None = None) -> float | None:
-        """The mean of what was measured, of all checks or of these: the score of each, or whether it passed."""
-        return mean(
-            float(result.passed) if result.score is None else result.score
-            for turn in self.turns
-            for result in turn.results
-            if result.outcome.measured and (checks is None or result.id in checks)
-        )
+    def mean_score(self, left_out: Container[str] = ()) -> float | None:
+        """The mean of the shares of its checks, without these."""
+        results = (result for turn in self.turns for result in turn.results)
+        return mean(result.share for result in results if result.id not in left_out)
 
     @property
     def unmeasured(self) -> bool:

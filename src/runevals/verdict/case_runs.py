@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 from typing import Literal, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.nullable import grouped
+from runevals.lib.nullable import grouped, if_known
 from runevals.lib.text.numbers import phrase
 from runevals.records import AttemptReport, CaseReport, Finding, Outcome, Reason, RegressionRule, State
 from runevals.verdict import plan as planning
@@ -301,7 +302,7 @@ class CaseRuns(Struct):
             reason,
             detail=detail,
             dead=dead and reason not in (*CLEARED, Reason.ERRORS_ALLOWED),
-            e_value=None if evidence is None else evidence.e_value,
+            e_value=if_known(attrgetter("e_value"), evidence),
             more=None if evidence is None or reason is Reason.PROVEN else evidence.more_pairs,
         )
         return self._with_runs(finding)

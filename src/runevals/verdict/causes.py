@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from operator import attrgetter
 
 from msgspec import Struct
 
-from runevals.lib.nullable import grouped
+from runevals.lib.nullable import grouped, if_known
 from runevals.records import (
     CaseName,
     CaseReport,
@@ -117,7 +118,7 @@ class _Kinds:
             self._lost = lost_keys(comparison)
 
     def __call__(self, case: CaseReport, change: Change | None) -> Iterator[CauseKind]:
-        key, kind = (case.suite, case.key), None if change is None else change.change
+        key, kind = (case.suite, case.key), if_known(attrgetter("change"), change)
         if case.unmeasured:
             yield "unmeasured"
         if key in self._lost:
@@ -151,7 +152,7 @@ def _case(kind: CauseKind, place: int, case: CaseReport, change: Change | None) 
     if failure is None:
         return _Case(place, case, change, "", LOWER, LOWER)
     turn, result = failure
-    base = None if change is None else change.base
+    base = if_known(attrgetter("base"), change)
     reason = because(result) + _fall(result, base)
     # A reason names the case's own values after a colon; that of a judge is about this answer only.
     general = "" if result.layer is Layer.JUDGE else reason.replace(turn.expected or "\0", "…").partition(": ")[0]

@@ -48,7 +48,7 @@ def values_of(run: AttemptReport) -> Mapping[str, float | None]:
     """Unit → its value in one run, None if it could not be measured; without those that were not due."""
     if not run.status.measured:
         return {}
-    values = {name: _value(result) for name, result in _results(run) if result.outcome is not Outcome.SKIPPED}
+    values = {name: result.share for name, result in _results(run) if result.outcome is not Outcome.SKIPPED}
     return {OUTCOME: float(run.status is Outcome.PASSED), **values}
 
 
@@ -76,10 +76,3 @@ def _results(run: AttemptReport) -> Iterator[tuple[str, CheckResult]]:
     for turn, report in enumerate(run.turns):
         for place, result in enumerate(report.results):
             yield f"{turn}.{place} {result.id}", result
-
-
-def _value(result: CheckResult) -> float | None:
-    """The value 0–1 of a check: its score if it has one, else whether it passed; None if it was not measured."""
-    if not result.outcome.measured:
-        return None
-    return float(result.passed) if result.score is None else result.score

@@ -280,7 +280,7 @@ def _amount(read: Callable[[TurnReport], float | None]) -> _Metric:
 
 def _exact(read: Callable[[_Sight], float | None]) -> _Metric:
     """A number that errors do not touch."""
-    return lambda sight: None if (observed := read(sight)) is None else MetricRange.exactly(observed)
+    return lambda sight: if_known(MetricRange.exactly, read(sight))
 
 
 def _mean(read: Callable[[_Sight], float | None], scale: tuple[float, float]) -> _Metric:

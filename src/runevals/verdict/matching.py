@@ -77,8 +77,8 @@ class Side(Struct):
         """It without scores."""
         return replace(self, values=self.outcomes, scored=False) if self.scored else self
 
-    def over(self, case: CaseReport, checks: Container[str]) -> Side:
-        """It with the mean of these checks as the value of each of the case's runs."""
+    def without(self, checks: Container[str], case: CaseReport) -> Side:
+        """It with the mean of the others as the value of each of the case's runs."""
         values = [run.mean_score(checks) for run in case.runs if run.value is not None]
         return replace(self, values=tuple(value for value in values if value is not None))
 
@@ -112,15 +112,6 @@ def _says_only_that_it_passed(case: CaseReport, scored: CaseReport) -> bool:
         and (result.value is None or not 0.0 <= result.value <= 1.0)
         for result in _results(case)
     )
-
-
-def _over_common_checks(before: Side, now: Side, base: CaseReport, head: CaseReport) -> tuple[Side, Side]:
-    """Both sides with scores of the checks that both have: the mean of others says nothing of a change."""
-    names = [{result.id for result in _results(case)} for case in (base, head)]
-    common = names[0] & names[1]
-    if names[0] == names[1] or not common:
-        return before, now
-    return before.over(base, common), now.over(head, common)
 
 
 def _results(case: CaseReport) -> Iterator[CheckResult]:
@@ -173,8 +164,10 @@ class Pair(Struct):
             and _says_only_that_it_passed(*((head, base) if before.scored else (base, head)))
         ):
             before, now = before.unscored, now.unscored
-        elif before.scored or now.scored:
-            before, now = _over_common_checks(before, now, base, head)
+        elif before.scored or now.scored:  # the mean of what one side alone has says nothing of a change
+            names = [{result.id for result in _results(case)} for case in (base, head)]
+            if others := names[0] ^ names[1]:
+                before, now = before.without(others, base), now.without(others, head)
         was, status = base.status, head.status
         return cls(
             base,
