@@ -9,6 +9,8 @@ import pytest
 from tests.sample_suites import AGENT, SUITE
 from tests.terminal import Terminal
 
+CASE = {"prompt": "Capital of Ecuador?", "assertions": [{"type": "contains", "value": "Quito"}]}
+
 
 @pytest.fixture
 def watched(project):
@@ -42,6 +44,23 @@ def test_an_edited_program_runs_every_case_again(watched):
     terminal.see("2 of 2 cases\n")
     terminal.see("✓ 2 of 2 cases pass")
     assert ended(terminal) == 130
+
+
+@pytest.mark.parametrize("file", ["prompts/geo.md", "SKILL.md"])
+def test_a_prompt_that_the_program_reads_and_the_skill_of_the_suite_are_watched(repository, file):
+    reads = f"import pathlib\ndef answer(prompt):\n return pathlib.Path('{file}').read_text()\n"
+    repository.write(file, "---\nname: geo\ndescription: Knows capitals.\n---\nLima\n")
+    repository.write("evals/evals.json", {"skill_name": "geo", "evals": [{**CASE, "id": n} for n in (1, 2)]})
+    repository.write("agent.py", reads if file != "SKILL.md" else reads.replace(f"'{file}'", "'SKILL' + '.md'"))
+    repository.write("SKILL.md", "---\nname: geo\ndescription: Knows capitals.\n---\nLima\n")
+    repository.write("runevals.yaml", "target: {type: python, function: 'agent.py:answer'}\n")
+    with Terminal(repository.path, "evals/evals.json", "--watch", "--no-judge") as terminal:
+        terminal.see("0 of 2 cases pass")
+        terminal.see("Ctrl-C ends it.")
+        repository.write(file, "---\nname: geo\ndescription: Knows capitals.\n---\nQuito\n")
+        terminal.see("2 of 2 cases\n")
+        terminal.see("✓ 2 of 2 cases pass")
+        assert ended(terminal) == 130
 
 
 def test_a_suite_that_is_broken_for_a_moment_does_not_end_it(watched):

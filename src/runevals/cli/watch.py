@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NoReturn
 
 from msgspec import Struct
@@ -17,7 +18,8 @@ from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.records import Case
 from runevals.records.errors import INTERRUPTED, InvalidSettings, RunevalsError
-from runevals.run.baseline.dependencies import files_of
+from runevals.repository import git
+from runevals.run.baseline.dependencies import files_of, texts_of_program
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
 from runevals.run.pipeline import run
@@ -26,9 +28,11 @@ from runevals.run.request import RunRequest
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.load import LoadedSuites
 from runevals.suites.selection import is_selected
+from runevals.targets.agents.skills import SKILL_FILE
 from runevals.targets.skill import SkillSettings
 
 EVERY_S = 0.5
+_FILE_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 SETTLED_S = 0.2  # an editor may write a file in several steps
 
 Stamps = Mapping[Path, tuple[int, int] | None]  # time and size of the last write, None if there is no file
@@ -73,7 +77,7 @@ def _run(snapshot: _Snapshot, raw: RawSettings, progress: Progress) -> _Snapshot
     loaded = suites_of(settings)
     settings = with_target(settings, loaded.suites)
     files = _files(settings, loaded)
-    others = _stamps(path for path in files if path not in loaded.files)
+    others = _stamps(path for path in files if path not in loaded.files or path.name == SKILL_FILE)
     stamps = _stamps((*files, *(path.parent for path in files)))  # a folder's changes with its files
     cases = [case for case in loaded.cases if is_selected(case, settings.selection)]
     everything = others != snapshot.others
@@ -98,8 +102,10 @@ def _identity(case: Case) -> tuple[str, str, str]:
 
 
 def _files(settings: Settings, loaded: LoadedSuites) -> list[Path]:
-    """The files of the run, with the skill's own files."""
-    files = files_of(settings, loaded)
+    """The files of the run, with the skill's own files, and those whose names are in its program."""
+    files, root = files_of(settings, loaded), settings.repository
+    names = set(_FILE_NAME.findall("\n".join(text for _, text in texts_of_program(settings))))
+    files += (root / path for path in git.files_of(root) or () if PurePosixPath(path).name in names)
     if isinstance(settings.target, SkillSettings):
         files += settings.target.skills_dir.rglob("*.py")
     return [path for path in dict.fromkeys(files) if path.is_file()]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,6 +18,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.variables import VARIABLE
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records.agent import AGENTS
+from runevals.run.baseline.dependencies import texts_of_program
 from runevals.run.project_folders import folders_in
 from runevals.settings.resolve import Settings
 from runevals.settings.target import moved
@@ -66,11 +66,8 @@ class PromptFile(Struct, frozen=True):
 
     def read_by(self, settings: Settings) -> PromptFile:
         """With the files of the program that these settings start which read it by themselves."""
-        target, readers = settings.target, list[str]()
-        for path in target.named_files() if self.name and target and target.traits.is_program else ():
-            with suppress(OSError, ValueError):
-                if PurePosixPath(self.name).name in path.read_text("utf-8"):
-                    readers.append(os.path.relpath(path, settings.cwd))
+        name, texts = PurePosixPath(self.name).name, texts_of_program(settings)
+        readers = [os.path.relpath(path, settings.cwd) for path, text in texts if name and name in text]
         return replace(self, readers=tuple(readers))
 
     def settings(self, target: str | None) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from runevals.lib.text.numbers import first_of
@@ -183,6 +184,13 @@ def files_of(settings: Settings, loaded: LoadedSuites) -> list[Path]:
 def program_files(settings: Settings) -> list[Path]:
     """The paths that the words of the target's programs and `depends_on` name; they need not exist."""
     return [*_words(settings), *(path for pattern in settings.compare.depends_on for path in _matching(pattern))]
+
+
+def texts_of_program(settings: Settings) -> Iterator[tuple[Path, str]]:
+    """The files of the target's program, as far as its words name them, and what is in them."""
+    for path in _words(settings):
+        with suppress(OSError, ValueError):
+            yield path, path.read_text("utf-8")
 
 
 def settings_paths(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
