@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 import pytest
@@ -215,3 +216,12 @@ def test_cases_that_nobody_named_are_called_by_what_they_ask_wherever_a_sentence
     names = [f"“What about number {n}, and why is that so…”" for n in range(12)]
     assert found.verdict.headline.startswith(f"12 of 12 cases regressed: {names[0]}"), found.verdict.headline
     assert f"12 ×  {names[0]}, {names[1]} and 10 more" in said
+
+
+def test_a_warning_says_in_how_many_comparisons_chance_shows_as_much():
+    """ "Hardly any" would be a reason to stop, not to pass."""
+    base = {f"k{n}": "pfp" if n < 4 else "ppp" for n in range(16)}
+    found = headline({**base, "k9": "fff"}, base)
+    told = re.search(r"in ([\d.]+) of 100 comparisons such cases would be lost", found.headline)
+    assert told is not None, found.headline
+    assert (found.exit_code, found.warns, float(told[1]) > 3) == (0, True, True)

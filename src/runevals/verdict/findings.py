@@ -186,9 +186,11 @@ def _together(prediction: Chance, rule: RegressionRule, runs: str, why_final: st
     if prediction.at_most <= NUMBER_LEVEL * rule.alpha:
         return Reason.EXACT, names
     expected = prediction.expected
-    number = "hardly any" if expected < 0.05 else f"about {expected:.{int(expected < 10)}f}"
+    is_rare = prediction.probability <= RARE
+    few = "hardly any" if is_rare else f"in {100 * prediction.probability:.2g} of 100 comparisons"
+    number = few if expected < 0.05 else f"about {expected:.{int(expected < 10)}f}"
     detail = f"with {runs}, {number} such cases would be lost without any change"
-    if prediction.probability <= RARE:
+    if is_rare:
         return Reason.CHANCE, {**names, "detail": f"{detail}, and {why_final}"}
     return Reason.BY_CHANCE, {**names, "detail": detail}
 
