@@ -3,6 +3,7 @@
 import junitparser
 import pytest
 
+from runevals import decide
 from runevals.reports import JUNIT
 from tests.reports.conclusions import all_passed, conclusion, everything_broken, regressions
 from tests.sample_reports import case, report
@@ -44,6 +45,13 @@ def test_a_case_that_failed_before_says_so_and_names_are_unique():
     new = next(test for test in tests if test.name == "KB-001")
     assert old.result[0].message.startswith("also fails on base: ExactMatch")
     assert not new.result[0].message.startswith("also")
+
+
+def test_a_failing_case_in_quarantine_says_so_whatever_the_base_did():
+    cases = {f"k{n}": "p" for n in range(12)}
+    head = report([case("k0", "f", quarantined=True), *(case(key, "p") for key in list(cases)[1:])])
+    [failed] = [test for suite in parsed(decide(report(cases), head)) for test in suite if test.result]
+    assert failed.result[0].message.startswith("in quarantine: ExactMatch")
 
 
 def test_gates_are_the_last_suite():

@@ -126,6 +126,7 @@ def _tests(cases: Sequence[CaseReport], suite: str, also_on_base: set[tuple[str,
     for case in cases:
         turns = max((len(attempt.turns) for attempt in case.attempts), default=0)
         prefix = "also fails on base: " if (case.suite, case.key) in also_on_base else ""
+        prefix = "in quarantine: " if case.quarantined else prefix
         for number in range(turns):
             name = case.key if turns == 1 else f"{case.key} turn {number + 1}"
             yield _test(case, number, (suite, name), prefix)
