@@ -413,3 +413,16 @@ def test_code_is_put_back_only_if_no_text_changed():
         dict(next_steps(made, causes(made.report, made.comparison), Where()))["which line"]
         == "runevals blame --code"
     )
+
+
+def test_a_case_whose_base_cannot_be_run_is_seen_alone(repository, runevals):
+    """As after `-o base.json` before anything was committed."""
+    repository.write("late.json", SUITE)
+    assert runevals("late.json", "-q", "-o", "base.json")[0] == 0
+    repository.write("agent.py", WORSE)
+    _, out, _ = runevals("late.json", "--baseline", "base.json", "-q")
+    assert "cannot be run" in out
+    steps = printed(out)
+    code, out, err = typed(runevals, steps["see one"])
+    ended(code, 0, out + err, "0 of 1 case passes", "Failing")
+    assert "which line" not in steps

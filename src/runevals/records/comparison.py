@@ -305,6 +305,7 @@ class ComparisonFigures(Struct, frozen=True, kw_only=True, gc=False):
     weakenings: tuple[Weakening, ...] = ()
     caveats: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()  # why the base is not known to be as the commit to compare with
+    base_error: str = ""  # why the base's commit cannot be run, if it was tried
     fresh: str = ""  # which fresh runs of both sides decided about the whole, in words
 
 

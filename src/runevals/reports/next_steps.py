@@ -100,7 +100,8 @@ def _to_see(conclusion: Conclusion, causes: Sequence[Causes], proven: Set[Key]) 
 
 def _of_base(comparison: Comparison) -> tuple[str | None, str | None, str, Sequence[Change]]:
     of_base = comparison.base.run
-    return of_base.commit, of_base.target.model, comparison.source, comparison.changes
+    commit = None if comparison.base_error else of_base.commit
+    return commit, of_base.target.model, comparison.source, comparison.changes
 
 
 def _is_plain(case: CaseReport) -> bool:

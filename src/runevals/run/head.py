@@ -48,7 +48,8 @@ def compare_with_base(
         of_base = (baseline.report, baseline.source)
         report, comparison = settled(runner, *of_base, rule, fresh=baseline.fresh, acceptable=acceptable)
     error = runner.base_error or runner.trouble  # why fresh runs could not be made
-    comparison = replace(comparison, caveats=(*comparison.caveats, *filter(None, [error])))
+    caveats = (*comparison.caveats, *filter(None, [error]))
+    comparison = replace(comparison, caveats=caveats, base_error=runner.base_error)
     return report, with_weakenings(comparison, request.weakenings)
 
 
