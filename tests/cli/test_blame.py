@@ -129,6 +129,17 @@ def test_of_a_text_that_moved_with_its_code_and_in_the_settings_its_lines_are_co
     ended(ended_with, 0, out, found, ": noticed by warranty\n")
 
 
+def test_of_a_program_that_is_renamed_the_error_names_what_finds_the_line(change, runevals):
+    change.git("mv", "agent.py", "bot.py")
+    change.write("runevals.yaml", SETTINGS.replace("agent.py", "bot.py"))
+    change.git("commit", "-qam", "move")
+    assert runevals("--base", "main", "-q")[0] == 1
+    code, _, err = runevals("blame", "-q")
+    assert (code, "; --code also puts back " in err) == (3, True), err
+    code, out, _ = runevals("blame", "-q", "--code")
+    ended(code, 0, out, " lost warranty (put back: ")
+
+
 def test_code_may_name_a_renamed_text_that_the_settings_name_too(change, runevals):
     settings = SETTINGS.replace("deterministic", "system_prompt_file: prompts/support.md, deterministic")
     on_main(change, "runevals.yaml", settings)

@@ -45,6 +45,7 @@ class PutBackRunner(Struct, kw_only=True):
     words: RawSettings  # of the worktree
     checkout: Path
     change: ChangeHunks
+    way_out: str = ""  # what else can be put back
     calls: Counter[Key] = field(default_factory=Counter)  # of the target
     costs: dict[Key, float | None] = {}
     trouble: str = "the base has them under other names; rename them before"  # or the last error of a run
@@ -71,8 +72,8 @@ class PutBackRunner(Struct, kw_only=True):
             self._close()
             self.trouble = error.first_line
             if len(put_back) in (0, len(self.change.hunks)):
-                what = "with all hunks put back" if put_back else "in a worktree"
-                raise ExternalError(f"the change cannot be run {what}: {self.trouble}") from None
+                what, way = ("with all hunks put back", self.way_out) if put_back else ("in a worktree", "")
+                raise ExternalError(f"the change cannot be run {what}: {self.trouble}{way}") from None
             return {}
         return None if self.request.budget.stop.problem is not None else attempts
 
@@ -150,7 +151,9 @@ class PutBackRunner(Struct, kw_only=True):
 
 
 @contextmanager
-def put_back_runner(request: RunRequest, head: str, change: ChangeHunks) -> Iterator[PutBackRunner]:
+def put_back_runner(
+    request: RunRequest, head: str, change: ChangeHunks, way_out: str = ""
+) -> Iterator[PutBackRunner]:
     """The runner in a worktree of the commit `head`, with what is not committed yet. Raises RunevalsError."""
     settings = request.settings
     with worktree(settings.repository, head) as checkout:
@@ -163,7 +166,7 @@ def put_back_runner(request: RunRequest, head: str, change: ChangeHunks) -> Iter
         words = replace(words, environment=environment, base_side=settings.base_side, of_change=settings.of_change)
         there = replace(base_settings(words, settings), not_from=settings.repository)
         prepare(settings, with_own_packages(there, settings.repository), request.budget.stop)
-        runner = PutBackRunner(request=request, words=words, checkout=checkout, change=change)
+        runner = PutBackRunner(request=request, words=words, checkout=checkout, change=change, way_out=way_out)
         try:
             yield runner
         finally:

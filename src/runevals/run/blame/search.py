@@ -81,7 +81,7 @@ def blamed(
         f"Searching {what} for what lost {plural(len(keys), 'case')}: at most {plural(limit, 'run')} a case"
     )
     searches = {key: search_case(len(change.hunks), deterministic=deterministic, limit=limit) for key in keys}
-    with request.budget.timed(), put_back_runner(request, head, change) as runner:
+    with request.budget.timed(), put_back_runner(request, head, change, files.with_code) as runner:
         results = searched(searches, runner.measure)
     if all(result.why_not == "unmeasured" for result in results.values()):
         trouble = f"the lost cases could not be run again: {one_line(runner.trouble, 300)}"
