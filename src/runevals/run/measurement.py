@@ -59,15 +59,14 @@ class RepeatedAnswers:
         self._differ = False
 
     def see(self, case: int, attempt: AttemptReport) -> None:
-        """An attempt at the case with this number; one without an answer does not count."""
+        """An attempt at the case with this number; one without an answer is no equal one."""
         outputs = [turn.output for turn in attempt.turns]
-        if self._differ or None in outputs or not outputs:
+        if self._differ or not outputs:
             return
         words = hash(tuple(outputs))
         if case in self._first:
-            self._differ = self._first[case] != words
             self._again.add(case)
-        self._first[case] = words
+        self._differ = None in outputs or self._first.setdefault(case, words) != words
 
     @property
     def notices(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase, short_list
 from runevals.records import Comparison, Finding, Outcome, Reason, RegressionRule, RunReport, State
 from runevals.records.report import NO_CHECKS
@@ -119,7 +120,8 @@ def with_fresh_runs(runner: Runner, head: RunReport, pairs: Iterable[Pair], rule
     runner.checking(len(erred))
     again = {(case.suite, case.key): case for case in ErroredRuns(runner, rule).measured(erred)}
     names = short_list([called(case.key, case.name) for case in again.values()])
-    notices = filter(None, (*head.run.notices, phrase(names, "measured by fresh runs, as a run erred: {}")))
+    told = names and f"{names} ({one_line(first_error(erred[0].head) or '')})"
+    notices = filter(None, (*head.run.notices, phrase(told, "measured by fresh runs, as a run erred: {}")))
     cases = [again.get((case.suite, case.key), case) for case in head.cases]
     return run_report(replace(head.run, notices=tuple(notices)), cases, complete=head.complete)
 
