@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from runevals.lib.parsing.json_forms import json_in
-from runevals.lib.parsing.shapes import is_number
+from runevals.lib.parsing.shapes import is_number, object_in
 from runevals.lib.parsing.strict_json import nested_deeper
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.models.http.throttle import TryAgain, failure_of_status
@@ -94,7 +94,7 @@ def tool_calls(value: object) -> tuple[ToolCall, ...] | None:
 
 
 def _tool_call(value: object) -> ToolCall:
-    call = value if isinstance(value, dict) else {}
+    call = object_in(value)
     if isinstance(call.get("function"), dict):
         call = {**call, **call["function"]}
     name = call.get("name", call.get("tool"))
@@ -103,11 +103,11 @@ def _tool_call(value: object) -> ToolCall:
     input_ = call.get("input", call.get("args"))
     if input_ is None and "arguments" in call:
         input_ = json_in(call["arguments"])
-    output, ok = call.get("output"), call.get("ok", call.get("success"))
+    ok = call.get("ok", call.get("success"))
     return ToolCall(
         name=name,
         input=shallow(input_, "the input of a tool call"),
-        output=output_text(output),
+        output=output_text(call.get("output")),
         ok=ok if isinstance(ok, bool) else None,
     )
 
