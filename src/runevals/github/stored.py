@@ -226,9 +226,8 @@ def is_before(api: Api, github: str, repository: Path, commit: str, tip: str | N
     """Whether `tip` has a commit in its history: a tag may be named as a branch, and a branch be rewritten."""
     if tip is None:
         return False
-    if commit == tip or git.is_ancestor(repository, commit, tip):
-        return True
-    return merge_base(api, github, commit, tip) == commit
+    known = commit == tip or git.is_ancestor(repository, commit, tip)
+    return known or merge_base(api, github, commit, tip) == commit
 
 
 def require_of_run(api: Api, github: str, repository: Path, commit: str | None, run: StoredRun) -> None:
