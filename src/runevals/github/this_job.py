@@ -23,6 +23,7 @@ from runevals.github.events import (
 )
 from runevals.lib.checkout import repository_root
 from runevals.lib.nullable import if_known
+from runevals.lib.parsing.shapes import object_in
 from runevals.lib.text.secrets import remember, secret_values
 from runevals.models.http.exchanges import REQUEST_TOKEN, REQUEST_URL
 from runevals.records.errors import InvalidSettings
@@ -79,7 +80,7 @@ def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
         payload = json.loads(Path(environment.get("GITHUB_EVENT_PATH", "")).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return payload if isinstance(payload, dict) else {}
+    return object_in(payload)
 
 
 def read_event(environment: Mapping[str, str], repository: Path, token: str = "") -> Event:
