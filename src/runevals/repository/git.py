@@ -369,18 +369,15 @@ def next_object(stream: BytesIO) -> tuple[bytes, bytes, bytes] | None:
 
 
 def _no_object(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, bytes]:
-    if submodule := _submodule_on(repository, commit, path):
-        raise ExternalError(
-            f"{path} of {commit[:7]} is in the submodule {submodule}, whose files are not part of that commit"
-        )
-    return _NOTHING
-
-
-def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
-    """The submodule of a commit that contains a path."""
     above = [str(folder) for folder in PurePosixPath(path).parents][:-1]
     entries = names(repository, "ls-tree", "-z", "--full-tree", commit, "--", *above) if above else None
-    return next((entry.partition("\t")[2] for entry in entries or () if entry.startswith(SUBMODULE)), None)
+    for entry in entries or ():
+        if entry.startswith(SUBMODULE):
+            submodule = entry.partition("\t")[2]
+            raise ExternalError(
+                f"{path} of {commit[:7]} is in the submodule {submodule}, whose files are not part of that commit"
+            )
+    return _NOTHING
 
 
 def fetch_commit(repository: Path, commit: str) -> str | None:
