@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.shapes import entries_of, object_in
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secret_variables import API_KEY_ENV, JOB_TOKENS
@@ -135,7 +136,7 @@ def program_variables(section: object, granted: Ledger | None) -> tuple[str, ...
     """
     names_here = section.get("env") if isinstance(section, Mapping) else None
     if granted is None:
-        return None if names_here is None else tuple(names_here)
+        return if_known(tuple, names_here)
     names = [reach.name for reach in granted if (reach.kind, reach.place) == ("variable", PROGRAMS)]
     return tuple(name for name in names if names_here is None or name in names_here)
 
