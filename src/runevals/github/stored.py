@@ -68,10 +68,7 @@ class UnreadableResult(NotStored):
 
 
 def runs(api: Api, query: StoredQuery) -> Iterator[StoredRun]:
-    """Runs whose results can be compared with: of the commit, of those before it, of the branch.
-
-    Raises GitHubRefused.
-    """
+    """Runs to compare with: of the commit, of those before it, of the branch. Raises GitHubRefused."""
     before: dict[str, int] = {}
     if query.commit is not None:
         yield from _of(api, query, 0, status="completed", head_sha=query.commit)

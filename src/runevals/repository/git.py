@@ -389,10 +389,7 @@ def fetch_commit(repository: Path, commit: str) -> str | None:
 
 
 def may_be_committed(repository: Path, path: Path) -> bool:
-    """Whether this path may be part of a commit: git tracks it, or a link or a submodule that leads to it.
-
-    True if git does not answer.
-    """
+    """Whether git tracks this path, or a link or submodule that leads to it. True if git does not answer."""
     return commit_check(repository)(path)
 
 
@@ -477,10 +474,7 @@ def words_at(repository: Path, commit: str | None) -> Callable[[Iterable[str]], 
 
 
 def files_of(repository: Path, *, tracked: bool = True) -> list[str] | None:
-    """The names of the files that git does not ignore, with or without the tracked ones.
-
-    None if git does not answer.
-    """
+    """The files that git does not ignore, with or without the tracked ones. None if git does not answer."""
     return names(
         repository, "ls-files", "-z", *(("--cached",) if tracked else ()), "--others", "--exclude-standard"
     )

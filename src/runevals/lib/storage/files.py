@@ -220,10 +220,7 @@ def open_plain(path: Path, flags: int = os.O_WRONLY | os.O_CREAT) -> int:
 
 
 def folders_with_mark(path: Path, mark: str) -> list[str]:
-    """The names of the subfolders with a regular file called `mark`.
-
-    Raises InvalidSettings if this one is behind a link.
-    """
+    """The subfolders with a regular file called `mark`. Raises InvalidSettings if `path` is behind a link."""
     folders = []
     with _usage_errors(), open_folder(path) as folder:
         for name in _names(folder):
@@ -242,10 +239,7 @@ def remove_files(path: Path, names: Iterable[str]) -> None:
 
 
 def remove(path: Path, names: Iterable[str]) -> None:
-    """Removes the files of these names from a folder, and the folder if nothing else is in it.
-
-    Errors are ignored.
-    """
+    """Removes the files of these names, and their folder if nothing else is in it. Errors are ignored."""
     for name in names:
         with suppress(OSError):
             remove_files(path, [name])

@@ -69,10 +69,7 @@ PROVIDERS: Mapping[str, Provider] = {
 
 
 def address(name: str, environment: Mapping[str, str], model: str | None = None) -> str:
-    """The address of a provider's API, at which it serves the model.
-
-    Raises InvalidSettings if its environment variable is not set.
-    """
+    """The address at which a provider serves the model. Raises InvalidSettings if its variable is not set."""
     provider = PROVIDERS[name]
     value = environment.get(provider.located_by, "") if provider.located_by else ""
     if not value and name == "bedrock":
