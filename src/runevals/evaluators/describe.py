@@ -114,17 +114,13 @@ def _facts(cls: type[Evaluator]) -> str:
         threshold = f"default threshold {cls.default_threshold:g}"
     else:
         threshold = "it passes or fails" if cls.threshold_option is None else f"`{cls.threshold_option}` passes"
-    return (
-        ". ".join(
-            [
-                f"Kind: {_kind(cls)}",
-                f"Layer: {cls.layer if own_layer else 'that of its parts, behavior where they differ'}",
-                f"Scale: {scale if isinstance(scale, Scale) else 'as its options say'}, {threshold}",
-                *(["Needs an expected response"] if cls.needs_expected else []),
-            ]
-        )
-        + "."
-    )
+    facts = [
+        f"Kind: {_kind(cls)}",
+        f"Layer: {cls.layer if own_layer else 'that of its parts, behavior where they differ'}",
+        f"Scale: {scale if isinstance(scale, Scale) else 'as its options say'}, {threshold}",
+        *(["Needs an expected response"] if cls.needs_expected else []),
+    ]
+    return f"{'. '.join(facts)}."
 
 
 def _kind(cls: type[Evaluator]) -> str:
