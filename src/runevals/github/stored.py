@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -247,11 +248,9 @@ def merge_base(api: Api, repository: str, base: str, head: str) -> str | None:
 
 
 def _sha_of(name: str, api: Api, path: str) -> str | None:
-    try:
-        with github_shape_errors():
-            return str(api.get(path, READ_COMMITS)[name]["sha"])
-    except GitHubRefused:
-        return None
+    with suppress(GitHubRefused), github_shape_errors():
+        return str(api.get(path, READ_COMMITS)[name]["sha"])
+    return None
 
 
 def _before(api: Api, query: StoredQuery) -> list[str]:
