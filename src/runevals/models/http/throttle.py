@@ -282,11 +282,10 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    try:
+    with suppress(ValueError):
         number = float(text or "")
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+        return number if math.isfinite(number) else None
+    return None
 
 
 def _seconds_until(header: str | None) -> float | None:
