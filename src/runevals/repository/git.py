@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -99,19 +100,17 @@ def _run(
     program = shutil.which("git", path=folders)
     if program is None:
         return None
-    try:
-        with as_owner():
-            return subprocess.run(
-                [program, *_QUIET, *arguments],
-                cwd=root,
-                env=_environment(root, settings) | {"PATH": folders},
-                input=stdin,
-                capture_output=True,
-                timeout=TIMEOUT_S,
-                check=False,
-            )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+    with suppress(OSError, subprocess.TimeoutExpired), as_owner():
+        return subprocess.run(
+            [program, *_QUIET, *arguments],
+            cwd=root,
+            env=_environment(root, settings) | {"PATH": folders},
+            input=stdin,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    return None
 
 
 def _environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
@@ -244,10 +243,9 @@ def commit_of(repository: Path, ref: str | None) -> str | None:
     """The commit of `ref`, or None."""
     if ref is None:
         return None
-    try:
+    with suppress(LookupError):
         return (_commit_of_sha if _SHA.fullmatch(ref) else _commit_of)(repository, ref)
-    except LookupError:
-        return None
+    return None
 
 
 def _commit_of(repository: Path, ref: str) -> str:
