@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from runevals.lib.parsing.schema import fits
+from runevals.lib.parsing.schema import complaints
 from runevals.suites.dialects import LoadOptions, load
 from tests.ending import ended
 from tests.sample_suites import ANSWERS, SUITE
@@ -166,7 +166,7 @@ def test_the_document_is_a_suite_of_the_same_cases(written, shop):
         assert suite.errors == ()
         return [(case.key, case.name, case.category, case.fingerprint) for case in suite.cases]
 
-    assert fits("runevals.suites.dialects", "eval-document", written)
+    assert list(complaints("runevals.suites.dialects", "eval-document", written)) == []
     assert content("scored.json") == content("evals.json")
 
 

@@ -229,7 +229,10 @@ def _built(spec: EvaluatorSpec, *, is_valid: bool) -> tuple[Evaluator, float | N
 
 def _spec_problems(cls: type[Evaluator], spec: EvaluatorSpec) -> Iterator[tuple[str | None, str]]:
     yield from _option_problems(cls, spec.options)
-    yield from _threshold_problems(cls, spec.threshold)
+    if spec.threshold is not None and cls.default_threshold is None:
+        yield "threshold", f"{cls.name} passes or fails; it takes no threshold"
+    elif spec.threshold is not None and not cls.scale.holds(spec.threshold):
+        yield "threshold", f"threshold is {spec.threshold:g}, but {cls.name} scores from {cls.scale}"
     if not 0 < spec.weight <= MOST_WEIGHT:
         yield "weight", f"weight is {spec.weight:g}; it must be above 0 and at most {MOST_WEIGHT:,.0f}"
 
@@ -296,15 +299,6 @@ def _option_problems(cls: type[Evaluator], options: Mapping[str, object]) -> Ite
     for name in fields:
         if name in _required(cls) and name not in options:
             yield None, f"{cls.name} needs the option '{name}'"
-
-
-def _threshold_problems(cls: type[Evaluator], threshold: float | None) -> Iterable[tuple[str | None, str]]:
-    if threshold is None:
-        return
-    if cls.default_threshold is None:
-        yield "threshold", f"{cls.name} passes or fails; it takes no threshold"
-    elif not cls.scale.holds(threshold):
-        yield "threshold", f"threshold is {threshold:g}, but {cls.name} scores from {cls.scale}"
 
 
 def _mismatch(value: object, hint: object) -> str | None:

@@ -47,15 +47,18 @@ class EvaluatorDescription(Struct, frozen=True, kw_only=True):
 
 def describe(cls: type[Evaluator]) -> EvaluatorDescription:
     """The description of an evaluator."""
-    prose, sections = _parts(inspect.getdoc(cls) or "")
+    prose, *parts = _SECTIONS.split(inspect.getdoc(cls) or "")
+    sections = dict(zip(parts[::2], parts[1::2], strict=True))
+    _, *words = _OPTION.split(sections.get("Options", ""))
+    meanings = {name: " ".join(text.split()) for name, text in zip(words[::2], words[1::2], strict=True)}
     example = inspect.cleandoc(sections.get("Example", ""))
     return EvaluatorDescription(
         name=cls.name,
         aliases=catalogue.aliases_of(cls.name),
         family=cls.__module__.rpartition(".")[0].rpartition(".")[2],
         summary=_first_line(import_module(cls.__module__), cls),
-        prose=prose,
-        options=tuple(_options(cls, _meanings(sections.get("Options", "")))),
+        prose=prose.strip(),
+        options=tuple(_options(cls, meanings)),
         example=_ANSWER.sub("", example).strip(),
         answers=tuple((match[1], match[2]) for match in _ANSWER.finditer(example)),
         facts=_facts(cls),
@@ -70,16 +73,6 @@ def family_title(cls: type[Evaluator]) -> str:
 def _first_line(*documented: object) -> str:
     """The first line of the first docstring that there is: plugins may have none."""
     return next(filter(None, map(inspect.getdoc, documented)), "").partition("\n")[0]
-
-
-def _parts(doc: str) -> tuple[str, Mapping[str, str]]:
-    prose, *rest = _SECTIONS.split(doc)
-    return prose.strip(), dict(zip(rest[::2], rest[1::2], strict=True))
-
-
-def _meanings(text: str) -> Mapping[str, str]:
-    _, *rest = _OPTION.split(text)
-    return {name: " ".join(meaning.split()) for name, meaning in zip(rest[::2], rest[1::2], strict=True)}
 
 
 def _options(cls: type[Evaluator], meanings: Mapping[str, str]) -> Iterator[Option]:
@@ -121,17 +114,13 @@ def _facts(cls: type[Evaluator]) -> str:
         threshold = f"default threshold {cls.default_threshold:g}"
     else:
         threshold = "it passes or fails" if cls.threshold_option is None else f"`{cls.threshold_option}` passes"
-    return (
-        ". ".join(
-            [
-                f"Kind: {_kind(cls)}",
-                f"Layer: {cls.layer if own_layer else 'that of its parts, behavior where they differ'}",
-                f"Scale: {scale if isinstance(scale, Scale) else 'as its options say'}, {threshold}",
-                *(["Needs an expected response"] if cls.needs_expected else []),
-            ]
-        )
-        + "."
-    )
+    facts = [
+        f"Kind: {_kind(cls)}",
+        f"Layer: {cls.layer if own_layer else 'that of its parts, behavior where they differ'}",
+        f"Scale: {scale if isinstance(scale, Scale) else 'as its options say'}, {threshold}",
+        *(["Needs an expected response"] if cls.needs_expected else []),
+    ]
+    return f"{'. '.join(facts)}."
 
 
 def _kind(cls: type[Evaluator]) -> str:

@@ -172,6 +172,11 @@ def unless(wrong: Sequence[str], passes: str, fails: str, **details: object) -> 
     return Verdict(0.0, f"{fails}: {', '.join(wrong)}", details) if wrong else Verdict(1.0, passes)
 
 
+def either(passes: str, fails: str, *, passed: bool) -> Verdict:
+    """A verdict that passes or fails, with the reason for that."""
+    return Verdict(1.0, passes) if passed else Verdict(0.0, fails)
+
+
 def missing(message: str) -> Problem:
     """Evidence that is not there."""
     return Problem(code="evidence_missing", message=message)

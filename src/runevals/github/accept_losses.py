@@ -65,10 +65,7 @@ def proposed_losses(settings: Settings, here: JobContext, environment: Mapping[s
 def _change(
     settings: Settings, here: JobContext, environment: Mapping[str, str], commits: Sequence[str | None]
 ) -> PullRequest:
-    """The pull request that is checked out. Raises NotApproved, GitHubRefused.
-
-    `commits`: HEAD and its parents.
-    """
+    """The pull request of `commits`, which are HEAD and its parents. Raises NotApproved, GitHubRefused."""
     merged = commits[0] == environment.get("GITHUB_SHA")
     if environment.get("GITHUB_EVENT_NAME") == "merge_group":
         head_ref = str(value_at(payload_of(environment), "merge_group", "head_ref"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -198,11 +198,10 @@ def _refusal(answer: requests.Response, request: str, needs: str) -> str:
 
 
 def _message(answer: requests.Response) -> str:
-    try:
+    with suppress(ValueError, KeyError, TypeError):
         content = answer.json()
         return " ".join(str(content["message"]).split())[:200]
-    except (ValueError, KeyError, TypeError):
-        return answer.reason or "no reason given"
+    return answer.reason or "no reason given"
 
 
 def _json(answer: requests.Response) -> Any:

@@ -14,6 +14,7 @@ PULL_REQUEST_EVENTS = frozenset(
 # At these events a checkout has secrets only if it may, or the workflow checks out another commit on purpose.
 KNOWN_EVENTS = (PULL_REQUEST_EVENTS - {"pull_request_target"}) | {"push", "schedule", "workflow_dispatch"}
 DEPENDABOT = "dependabot[bot]"
+_HEADS = "refs/heads/"
 
 Task = Literal["run", "comment", "refused"]
 
@@ -93,11 +94,12 @@ def _job(event: Event) -> Job:
             return _pull_request(event)
         case "merge_group":
             group = payload["merge_group"]
-            branch = _branch(group["base_ref"])
+            branch = group["base_ref"].removeprefix(_HEADS)
             return Job(base=_commit(group["base_sha"]), branch=branch, head=_commit(group["head_sha"]))
         case "push":
             before = payload["before"] if payload["before"].strip("0") else None  # zeros: a new branch
-            return Job(base=before, branch=_branch(payload["ref"]) if before else _default_branch(payload))
+            branch = payload["ref"].removeprefix(_HEADS) if before else _default_branch(payload)
+            return Job(base=before, branch=branch)
         case "workflow_dispatch" if is_elsewhere(event):
             return Job(base=event.left_default, branch=_default_branch(payload), head=event.head)
         case "schedule" | "workflow_dispatch":
@@ -140,10 +142,6 @@ def runs_a_strangers_code(event: Event) -> bool:
 
 def _default_branch(payload: Mapping[str, Any]) -> str:
     return str(payload["repository"]["default_branch"])
-
-
-def _branch(ref: str) -> str:
-    return ref.removeprefix("refs/heads/")
 
 
 def _commit(sha: object) -> str | None:

@@ -24,7 +24,10 @@ class FileCommands:
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._paths = {name: Path(environment[name]) for name in NAMES if environment.get(name)}
-        self._texts = {name: _content(path) for name, path in self._paths.items()}
+        self._texts = dict.fromkeys(self._paths, b"")
+        for name, path in self._paths.items():
+            with suppress(OSError):
+                self._texts[name] = path.read_bytes()
 
     def add_outputs(self, outputs: Mapping[str, str]) -> None:
         """Adds step outputs, each between unique delimiters that its value cannot contain."""
@@ -58,12 +61,6 @@ class FileCommands:
     def _add(self, name: str, text: bytes) -> None:
         if name in self._paths:
             self._texts[name] += text
-
-
-def _content(path: Path) -> bytes:
-    with suppress(OSError):
-        return path.read_bytes()
-    return b""
 
 
 def _replace(path: Path, content: bytes) -> None:

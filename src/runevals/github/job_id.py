@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Mapping
 
+from runevals.lib.parsing.shapes import text_in
+from runevals.lib.text.numbers import phrase
 from runevals.records.errors import InvalidSettings
 
 # Set by action.yml, as the runner has no variable for it.
@@ -43,16 +45,12 @@ def _leg(matrix: str, shard: str | None) -> str:
         raise InvalidSettings(f"{MATRIX} is not JSON; it is ${{{{ toJSON(matrix) }}}}") from None
     if not isinstance(values, Mapping):
         return ""
-    values_text = [
-        f"{key}={_display_value(value)}" for key, value in values.items() if shard is None or value != shard
-    ]
-    return f"({', '.join(values_text)})" if values_text else ""
-
-
-def _display_value(value: object) -> str:
-    if isinstance(value, str) and _PLAIN.fullmatch(value):
-        return value
-    return json.dumps(value, sort_keys=True)
+    texts = {
+        key: value if _PLAIN.fullmatch(text_in(value)) else json.dumps(value, sort_keys=True)
+        for key, value in values.items()
+        if shard is None or value != shard
+    }
+    return phrase(", ".join(f"{key}={text}" for key, text in texts.items()), "({})")
 
 
 def _step(action: str) -> str:

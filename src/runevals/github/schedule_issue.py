@@ -12,6 +12,7 @@ from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.comments import Author, slug
 from runevals.github.job import JobContext
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import phrase
 from runevals.records import CaseReport, Conclusion, Outcome, RunInfo, State
 from runevals.reports import comment
 from runevals.reports.identity import measured
@@ -43,7 +44,7 @@ def _put(conclusion: Conclusion, here: JobContext, api: Api) -> str:
     lost |= set() if issue is None else remembered(issue["body"], conclusion.report.cases)
     body = issue_text(conclusion, here, marker, sorted(lost)[:MOST_LOST])
     if issue is None:
-        where = f" in {here.project}" if here.project else ""
+        where = phrase(here.project, " in {}")
         title = one_line(f"Evals lost cases on schedule{where}: {measured(conclusion.report.run)}", 200)
         return str(api.post(path, WRITES, {"title": title, "body": body})["html_url"])
     change: dict[str, object] = {"body": body}

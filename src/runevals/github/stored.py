@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -68,10 +69,7 @@ class UnreadableResult(NotStored):
 
 
 def runs(api: Api, query: StoredQuery) -> Iterator[StoredRun]:
-    """Runs whose results can be compared with: of the commit, of those before it, of the branch.
-
-    Raises GitHubRefused.
-    """
+    """Runs to compare with: of the commit, of those before it, of the branch. Raises GitHubRefused."""
     before: dict[str, int] = {}
     if query.commit is not None:
         yield from _of(api, query, 0, status="completed", head_sha=query.commit)
@@ -226,9 +224,8 @@ def is_before(api: Api, github: str, repository: Path, commit: str, tip: str | N
     """Whether `tip` has a commit in its history: a tag may be named as a branch, and a branch be rewritten."""
     if tip is None:
         return False
-    if commit == tip or git.is_ancestor(repository, commit, tip):
-        return True
-    return merge_base(api, github, commit, tip) == commit
+    known = commit == tip or git.is_ancestor(repository, commit, tip)
+    return known or merge_base(api, github, commit, tip) == commit
 
 
 def require_of_run(api: Api, github: str, repository: Path, commit: str | None, run: StoredRun) -> None:
@@ -251,11 +248,9 @@ def merge_base(api: Api, repository: str, base: str, head: str) -> str | None:
 
 
 def _sha_of(name: str, api: Api, path: str) -> str | None:
-    try:
-        with github_shape_errors():
-            return str(api.get(path, READ_COMMITS)[name]["sha"])
-    except GitHubRefused:
-        return None
+    with suppress(GitHubRefused), github_shape_errors():
+        return str(api.get(path, READ_COMMITS)[name]["sha"])
+    return None
 
 
 def _before(api: Api, query: StoredQuery) -> list[str]:

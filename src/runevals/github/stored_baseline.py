@@ -115,8 +115,10 @@ class _Search:
         if result is None:
             return _unreadable(query.commit, unreadable) if unreadable else _never_stored(query)
         run, report = result
-        baseline = Baseline(report=report, source=_source(run, report), older=_older(run, report, query))
-        self._run_ids[baseline.source] = run.id
+        at = f"{report.run.started_at:%Y-%m-%d %H:%M} UTC"
+        source = f"{run.title} on {run.branch}, {_commit_of(run, report)[:7]}, {at}"
+        baseline = Baseline(report=report, source=source, older=_older(run, report, query))
+        self._run_ids[source] = run.id
         errors = why_unmeasured(report)
         unmeasured = () if errors is None else (f"the stored run {run.number} could not measure {errors}",)
         return StoredBase(
@@ -239,11 +241,6 @@ def _measured(text: str) -> RunReport:
         raise UnreadableResult(why or "it is not complete")
     require_whole(report, "its result")
     return report
-
-
-def _source(run: StoredRun, report: RunReport) -> str:
-    at = f"{report.run.started_at:%Y-%m-%d %H:%M} UTC"
-    return f"{run.title} on {run.branch}, {_commit_of(run, report)[:7]}, {at}"
 
 
 def _commit_of(run: StoredRun, report: RunReport) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from runevals.github.events import (
 )
 from runevals.lib.checkout import repository_root
 from runevals.lib.nullable import if_known
+from runevals.lib.parsing.shapes import object_in
 from runevals.lib.text.secrets import remember, secret_values
 from runevals.models.http.exchanges import REQUEST_TOKEN, REQUEST_URL
 from runevals.records.errors import InvalidSettings
@@ -75,11 +77,9 @@ def with_own_identity(environment: Mapping[str, str]) -> Mapping[str, str]:
 
 def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
     """GitHub's description of the event that started this job; empty if there is none."""
-    try:
-        payload = json.loads(Path(environment.get("GITHUB_EVENT_PATH", "")).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return payload if isinstance(payload, dict) else {}
+    with suppress(OSError, ValueError):
+        return object_in(json.loads(Path(environment.get("GITHUB_EVENT_PATH", "")).read_text(encoding="utf-8")))
+    return {}
 
 
 def read_event(environment: Mapping[str, str], repository: Path, token: str = "") -> Event:

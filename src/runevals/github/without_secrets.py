@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from runevals.lib.text.secret_variables import SECRET_NAMES
 from runevals.records import Conclusion
@@ -101,8 +102,6 @@ def _withheld_of_base(settings: Settings, raw: RawSettings) -> tuple[str, ...]:
     """The variables that the base's settings need and the job lacks; empty if its endpoints are unknown."""
     if settings.base_side is None:
         return ()
-    try:
-        with base_checkout(settings, settings.base_side.commit, raw) as base:
-            return withheld(base)
-    except RunevalsError:
-        return ()
+    with suppress(RunevalsError), base_checkout(settings, settings.base_side.commit, raw) as base:
+        return withheld(base)
+    return ()

@@ -362,9 +362,7 @@ def _properties(question: Question) -> Mapping[str, object]:
 def _is_integer_range(question: Question) -> bool:
     """Whether only whole numbers are allowed: the range has integer ends and at least FEWEST_STEPS steps."""
     low, high = question.scale.minimum, question.scale.maximum
-    if high is None:
-        return False
-    return float(low).is_integer() and float(high).is_integer() and high - low >= FEWEST_STEPS
+    return high is not None and all(float(end).is_integer() for end in (low, high)) and high - low >= FEWEST_STEPS
 
 
 def _recorded(line: str) -> tuple[tuple[str, str, int], Judgement]:

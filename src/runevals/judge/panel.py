@@ -29,7 +29,7 @@ class Panel:
     def ask(self, question: Question, *, case: str, turn: int, attempt: int) -> Judgement:
         """The median judgement. Raises JudgeRefused when no further call can succeed."""
         judgements = [voter.ask(question, case=case, turn=turn, attempt=attempt) for voter in self._voters]
-        scored = [judgement for judgement in judgements if judgement.score is not None]
+        scored = [(judgement.score, judgement) for judgement in judgements if judgement.score is not None]
         replied = [judgement for judgement in judgements if judgement.model is not None]
         spent = Judgement(
             score=None,
@@ -39,14 +39,14 @@ class Panel:
             output_tokens=whole_total(judgement.output_tokens for judgement in replied),
             cached=all(judgement.cached for judgement in judgements),
         )
-        scores = [judgement.score for judgement in judgements if judgement.score is not None]
+        scores = [score for score, _ in scored]
         failed = len(judgements) - len(scores)
         medians = {median([*scores, *[failed_vote] * failed]) for failed_vote in (-inf, inf)}
         if failed >= len(scores) or (len(set(self._names)) > 1 and len(medians) > 1):
             problem = next(judgement.problem for judgement in judgements if judgement.problem is not None)
             return replace(spent, problem=problem)
         middle = float(median(scores))
-        _, nearest = min(zip(scores, scored, strict=True), key=lambda pair: abs(pair[0] - middle))
+        _, nearest = min(scored, key=lambda pair: abs(pair[0] - middle))
         return replace(
             spent,
             score=middle,

@@ -90,12 +90,8 @@ def read_message(reply: ChatReply, nonce: str, *, may_stop: bool) -> tuple[str, 
         return "", f"the reply was cut ({reply.finish_reason})"
     texts = {_meaning(candidate) for candidate in objects_with(nonce, reply.text or "")}
     if len(texts) != 1:
-        return (
-            "",
-            "the reply has different messages"
-            if texts
-            else "the reply has no JSON object with the number of this call",
-        )
+        none = "the reply has no JSON object with the number of this call"
+        return "", "the reply has different messages" if texts else none
     text = texts.pop()
     if text is None:
         return None if may_stop else ("", "the conversation has not begun, so that you cannot stop")

@@ -141,11 +141,9 @@ def _may_hold_plugins(folder: str) -> bool:
     """Whether a package in it has entry points of ours; also true for what is not a folder, such as an archive."""
     if not Path(folder).is_dir():
         return Path(folder).exists()
-    try:
-        with os.scandir(folder) as entries:
-            return any(_names_plugins(entry.path) for entry in entries if entry.name.lower().endswith("-info"))
-    except OSError:  # not ours to read, or gone
-        return False
+    with suppress(OSError), os.scandir(folder) as entries:  # not ours to read, or gone
+        return any(_names_plugins(entry.path) for entry in entries if entry.name.lower().endswith("-info"))
+    return False
 
 
 def _names_plugins(metadata: str) -> bool:

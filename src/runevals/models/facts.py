@@ -10,6 +10,7 @@ from importlib.resources import files
 import msgspec
 from msgspec import Struct
 
+from runevals.lib.text.numbers import phrase
 from runevals.models.chat.prices import names_of
 
 NOTICE = timedelta(days=60)  # before a model's end, a run says so
@@ -61,8 +62,7 @@ def ending(provider: str, name: str | None, today: date, within: timedelta = tim
     if row is None or row.ends_on is None or row.ends_on - today > within:
         return None
     verb = "ended" if row.ends_on < today else "ends"
-    replacement = f"; replacement {row.replacement}" if row.replacement else ""
-    return f"{name} {verb} on {row.ends_on}{replacement}"
+    return f"{name} {verb} on {row.ends_on}{phrase(row.replacement, '; replacement {}')}"
 
 
 class _File(Struct, frozen=True):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec import Struct
 
 from runevals.lib.text.escape import one_line
+from runevals.lib.text.numbers import phrase
 from runevals.models.http.network import async_client
 from runevals.models.http.origin import without_credentials
 from runevals.programs.mcp_stdio import ServerProcess
@@ -224,7 +225,7 @@ class RunningServer:
         """The end of what the server wrote to stderr, for a message."""
         stderr = b"" if self._process is None else self._process.stderr
         words = self._redact(stderr.decode("utf-8", "replace")).strip()  # all of it, lest a secret be cut in half
-        return f"; it last wrote: {one_line(words[-_MOST_STDERR:], _MOST_STDERR)}" if words else ""
+        return phrase(one_line(words[-_MOST_STDERR:], _MOST_STDERR), "; it last wrote: {}")
 
 
 @asynccontextmanager

@@ -267,10 +267,7 @@ def in_use() -> Iterator[None]:
 
 
 def end_all(*, for_good: bool = False) -> None:
-    """Ends all processes that programs left running, if orphans are adopted.
-
-    `for_good`: no further program can be started.
-    """
+    """Ends what programs left running, if orphans are adopted. `for_good`: none can be started any more."""
     _state.over = for_good
     if not (_state.adopts and _state.active):
         return

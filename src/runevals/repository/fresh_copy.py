@@ -72,10 +72,7 @@ def _opened(path: Path | str, flags: int, above: int | None = None) -> Iterator[
 
 
 def copy_folder(source: Path, target: Path, *, without: Container[str] = ()) -> None:
-    """Copies what is in a folder, `without` some of its paths, into another one.
-
-    Raises CannotCopy for a link that leads out of it, OSError.
-    """
+    """Copies a folder's content, `without` some paths. Raises CannotCopy for a link that leads out, OSError."""
     links: dict[str, str] = {}
     with _opened(source, _LINKED_FOLDER) as top:
         for entry in _walk(top, without=without):

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -99,19 +100,17 @@ def _run(
     program = shutil.which("git", path=folders)
     if program is None:
         return None
-    try:
-        with as_owner():
-            return subprocess.run(
-                [program, *_QUIET, *arguments],
-                cwd=root,
-                env=_environment(root, settings) | {"PATH": folders},
-                input=stdin,
-                capture_output=True,
-                timeout=TIMEOUT_S,
-                check=False,
-            )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
+    with suppress(OSError, subprocess.TimeoutExpired), as_owner():
+        return subprocess.run(
+            [program, *_QUIET, *arguments],
+            cwd=root,
+            env=_environment(root, settings) | {"PATH": folders},
+            input=stdin,
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+    return None
 
 
 def _environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
@@ -244,10 +243,9 @@ def commit_of(repository: Path, ref: str | None) -> str | None:
     """The commit of `ref`, or None."""
     if ref is None:
         return None
-    try:
+    with suppress(LookupError):
         return (_commit_of_sha if _SHA.fullmatch(ref) else _commit_of)(repository, ref)
-    except LookupError:
-        return None
+    return None
 
 
 def _commit_of(repository: Path, ref: str) -> str:
@@ -369,18 +367,15 @@ def next_object(stream: BytesIO) -> tuple[bytes, bytes, bytes] | None:
 
 
 def _no_object(repository: Path, commit: str, path: str) -> tuple[bytes, bytes, bytes]:
-    if submodule := _submodule_on(repository, commit, path):
-        raise ExternalError(
-            f"{path} of {commit[:7]} is in the submodule {submodule}, whose files are not part of that commit"
-        )
-    return _NOTHING
-
-
-def _submodule_on(repository: Path, commit: str, path: str) -> str | None:
-    """The submodule of a commit that contains a path."""
     above = [str(folder) for folder in PurePosixPath(path).parents][:-1]
     entries = names(repository, "ls-tree", "-z", "--full-tree", commit, "--", *above) if above else None
-    return next((entry.partition("\t")[2] for entry in entries or () if entry.startswith(SUBMODULE)), None)
+    for entry in entries or ():
+        if entry.startswith(SUBMODULE):
+            submodule = entry.partition("\t")[2]
+            raise ExternalError(
+                f"{path} of {commit[:7]} is in the submodule {submodule}, whose files are not part of that commit"
+            )
+    return _NOTHING
 
 
 def fetch_commit(repository: Path, commit: str) -> str | None:
@@ -392,10 +387,7 @@ def fetch_commit(repository: Path, commit: str) -> str | None:
 
 
 def may_be_committed(repository: Path, path: Path) -> bool:
-    """Whether this path may be part of a commit: git tracks it, or a link or a submodule that leads to it.
-
-    True if git does not answer.
-    """
+    """Whether git tracks this path, or a link or submodule that leads to it. True if git does not answer."""
     return commit_check(repository)(path)
 
 
@@ -480,10 +472,7 @@ def words_at(repository: Path, commit: str | None) -> Callable[[Iterable[str]], 
 
 
 def files_of(repository: Path, *, tracked: bool = True) -> list[str] | None:
-    """The names of the files that git does not ignore, with or without the tracked ones.
-
-    None if git does not answer.
-    """
+    """The files that git does not ignore, with or without the tracked ones. None if git does not answer."""
     return names(
         repository, "ls-files", "-z", *(("--cached",) if tracked else ()), "--others", "--exclude-standard"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -123,10 +124,9 @@ def renamed_files(repository: Path, commit: str) -> list[tuple[str, str]]:
 def _is_regular(repository: Path, name: str) -> bool:
     """Whether it is a file, and no link of the repository leads to it."""
     above = [repository / folder for folder in PurePosixPath(name).parents if str(folder) != "."]
-    try:
+    with suppress(OSError):
         return stat.S_ISREG((repository / name).lstat().st_mode) and not any(map(Path.is_symlink, above))
-    except OSError:
-        return False
+    return False
 
 
 def state_of(repository: Path) -> State | None:
@@ -155,12 +155,11 @@ def state_of(repository: Path) -> State | None:
 
 def _content_hash(path: Path) -> str | None:
     """Kind and content hash of a path in the work tree; None if it is absent."""
-    try:
+    with suppress(OSError):
         mode = path.lstat().st_mode
         content = os.fsencode(path.readlink()) if stat.S_ISLNK(mode) else path.read_bytes()
-    except OSError:
-        return None
-    return f"{mode:o} {sha256(content).hexdigest()}"
+        return f"{mode:o} {sha256(content).hexdigest()}"
+    return None
 
 
 def _possibly_changed(repository: Path) -> set[str] | None:

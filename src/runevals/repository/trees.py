@@ -9,7 +9,7 @@ import glob
 import os
 import re
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from errno import EINVAL, ENAMETOOLONG, ENOENT, ENOTDIR
 from fnmatch import translate
 from functools import cached_property
@@ -108,7 +108,9 @@ def matching(
 
     Without `hidden`, no names that begin with a dot. However often `**` is there, no place is looked at twice.
     """
-    steps = [_Step(text, hidden=hidden) for text in _without_doubles(pattern.split("/"))]
+    texts = [text for text in pattern.split("/") if text not in ("", ".")]
+    pairs = zip(texts, ["", *texts], strict=False)  # `**/**` is `**`
+    steps = [_Step(text, hidden=hidden) for text, before in pairs if not text == before == "**"]
     queue, visited = [("", tree.resolve_links("") or "", 0)], set[tuple[str, int]]()
     while queue:
         at, real, index = queue.pop()
@@ -135,12 +137,6 @@ class _Step:
 
     def fits(self, name: str) -> bool:
         return (self._hidden or not name.startswith(".")) and self._fits(name) is not None
-
-
-def _without_doubles(steps: Sequence[str]) -> list[str]:
-    """`**/**` is `**`."""
-    parts = [step for step in steps if step not in ("", ".")]
-    return [step for index, step in enumerate(parts) if not (step == "**" and parts[:index][-1:] == ["**"])]
 
 
 def _next(tree: Tree, at: str, real: str, step: _Step, index: int) -> Iterator[tuple[str, str, int]]:

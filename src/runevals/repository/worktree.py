@@ -59,11 +59,10 @@ def _is_ours(checkout: Path) -> bool:
     folder = checkout.parent
     if folder.parent != Path(os.path.realpath(tempfile.gettempdir())) or not folder.name.startswith(_WORKTREE):
         return False
-    try:
+    with suppress(OSError):
         info, lock = folder.lstat(), (folder / _LOCK).lstat()
-    except OSError:
-        return False
-    return is_open_to_programs(info) and stat.S_ISREG(lock.st_mode)
+        return is_open_to_programs(info) and stat.S_ISREG(lock.st_mode)
+    return False
 
 
 def copy_changes(changes: Iterable[tuple[str | None, str | None]], repository: Path, checkout: Path) -> None:

@@ -75,9 +75,7 @@ class _Edit:
 def _edits(code: str) -> Iterator[_Edit]:
     done = 0
     for start, word, at_statement in _keywords(code):
-        if start < done:
-            continue
-        edit = _edit(code, start, word, at_statement=at_statement)
+        edit = _edit(code, start, word, at_statement=at_statement) if start >= done else None
         if edit is not None:
             done = edit.end
             yield edit
@@ -190,12 +188,8 @@ def _exported_default(match: re.Match[str]) -> _Edit:
 
 
 def _exported(names: str) -> str:
-    parts = [_MARK]
-    for entry in _COMMENT.sub(" ", names).split(","):
-        local, name = _export_names(entry)
-        if local:
-            parts.append(_later(name, local))
-    return "".join(parts)
+    pairs = map(_export_names, _COMMENT.sub(" ", names).split(","))
+    return "".join([_MARK, *(_later(name, local) for local, name in pairs if local)])
 
 
 def _export_names(entry: str) -> tuple[str, str]:

@@ -73,10 +73,7 @@ class Lock:
         self._prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
 
     def put_on(self) -> None:
-        """Allows only the calls of the filter from now on, in this process and its children.
-
-        Raises OSError if the kernel refuses it.
-        """
+        """Allows this process and its children only the filter's calls. Raises OSError if the kernel refuses."""
         self._checked(_PR_SET_NO_NEW_PRIVS, 1)
         self._checked(_PR_SET_SECCOMP, 2, self._address)
 

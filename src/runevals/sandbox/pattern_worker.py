@@ -64,11 +64,10 @@ def _locked() -> str:
         return "reduced"
     lock.drop_file_access()
     lock.hide()
-    try:
+    with suppress(OSError):
         filter_.put_on()
-    except OSError:
-        return "reduced"
-    return "strict"
+        return "strict"
+    return "reduced"
 
 
 # null for one that is refused.

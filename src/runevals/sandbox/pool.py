@@ -125,13 +125,13 @@ class Sandbox:
         return _plain_pattern(call) is not None
 
     def _run(self, call: Call, engine: Engine) -> Answer:
-        workers = self._idle[engine]
+        workers, grader = self._idle[engine], hash((call.language, call.code))
         worker = workers.get()
         if self._closed:
             workers.put(worker)
             raise SandboxUnavailable("the sandbox is closed")
         # Maybe while this call waited for the worker.
-        if call.kind in _GRADERS and self._timeouts.get(_grader_of(call), 0) >= MOST_TIMEOUTS:
+        if call.kind in _GRADERS and self._timeouts.get(grader, 0) >= MOST_TIMEOUTS:
             workers.put(worker)
             reason = f"not run: this grader timed out {MOST_TIMEOUTS} times in a row"
             return Answer(error="evaluator_timeout", reason=reason)
@@ -159,7 +159,9 @@ class Sandbox:
                     _end_worker(worker)
                     worker = None
                     continue
-                self._count_timeout(call, answer)
+                late = answer.error == "evaluator_timeout"
+                with self._lock:
+                    self._timeouts[grader] = self._timeouts.get(grader, 0) + 1 if late else 0
                 return answer
             return Answer(error="evaluator_crashed", reason="the sandbox worker died twice on this call")
         finally:
@@ -168,12 +170,6 @@ class Sandbox:
                 _end_worker(worker)
                 worker = None
             workers.put(worker)
-
-    def _count_timeout(self, call: Call, answer: Answer) -> None:
-        grader = _grader_of(call)
-        with self._lock:
-            late = answer.error == "evaluator_timeout"
-            self._timeouts[grader] = self._timeouts.get(grader, 0) + 1 if late else 0
 
     def _start_worker(self, engine: Engine) -> _Worker:
         worker = _Worker(engine)
@@ -220,10 +216,6 @@ def _check(kind: str, language: str, timeout_s: float, memory_bytes: int) -> Non
 def _end_worker(worker: _Worker | None) -> None:
     if worker is not None:
         worker.process.kill()
-
-
-def _grader_of(call: Call) -> int:
-    return hash((call.language, call.code))
 
 
 def _engine(call: Call) -> Engine:

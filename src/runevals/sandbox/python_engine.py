@@ -170,10 +170,9 @@ def _skill(
 
 
 def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    try:
+    with suppress(TypeError, ValueError):
         return inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return {}
+    return {}
 
 
 def _require_value(value: object) -> None:

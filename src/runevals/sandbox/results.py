@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from types import NoneType
 from typing import Any
 
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.shapes import is_number, text_in
 from runevals.lib.parsing.strict_json import finite, nested_deeper, refuse_constant
 from runevals.records.script import Answer, Call
@@ -111,13 +113,13 @@ def grade(value: object) -> Answer | str:
         return f"'score' must be a number from 0 to 1, not {_kind(score)}"
     if score is not None and not 0 <= score <= 1:
         return f"'score' must be from 0 to 1, but is {str(score)[:20]}"
-    if reason is not None and not isinstance(reason, str):
+    if not isinstance(reason, str | None):
         return f"'reason' must be text, not {_kind(reason)}"
-    if details is not None and not isinstance(details, dict):
+    if not isinstance(details, dict | None):
         return f"'details' must be an object, not {_kind(details)}"
     return Answer(
         passed=passed,
-        score=None if score is None else float(score),
+        score=if_known(float, score),
         reason=_shortened(reason),
         details=details or {},
     )
@@ -132,7 +134,7 @@ def _assertion(value: object) -> Answer | str:
     passed, message = value["pass"], value.get("message")
     if not isinstance(passed, bool):
         return f"'pass' must be true or false, not {_kind(passed)}"
-    if message is not None and not isinstance(message, str):
+    if not isinstance(message, str | None):
         return f"'message' must be text, not {_kind(message)}"
     return Answer(passed=passed, score=float(passed), reason=_shortened(message))
 
@@ -148,13 +150,14 @@ def _kind(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     names: Mapping[type, str] = {
+        NoneType: "nothing",
         str: "text",
         int: "a number",
         float: "a number",
         list: "a list",
         dict: "an object",
     }
-    return "nothing" if value is None else names.get(type(value), type(value).__name__)
+    return names.get(type(value), type(value).__name__)
 
 
 def _shortened(text: object) -> str:

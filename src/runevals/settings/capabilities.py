@@ -14,6 +14,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from runevals.lib.nullable import if_known
+from runevals.lib.parsing.shapes import entries_of, object_in
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secret_variables import API_KEY_ENV, JOB_TOKENS
 from runevals.models.chat.providers import PROVIDERS, address
@@ -69,7 +71,7 @@ def _sections(
     azure = environment.get("AZURE_AI_OPENAI_ENDPOINT")
     if target:
         yield "target", target_words(target)
-    for judge in judges if isinstance(judges, list) else [judges] if judges else []:
+    for judge in entries_of(judges or []):
         section = judge_words(judge) if isinstance(judge, str) else judge
         yield "judge", {"type": "azure" if azure and "base_url" not in section else "openai", **section}
 
@@ -134,7 +136,7 @@ def program_variables(section: object, granted: Ledger | None) -> tuple[str, ...
     """
     names_here = section.get("env") if isinstance(section, Mapping) else None
     if granted is None:
-        return None if names_here is None else tuple(names_here)
+        return if_known(tuple, names_here)
     names = [reach.name for reach in granted if (reach.kind, reach.place) == ("variable", PROGRAMS)]
     return tuple(name for name in names if names_here is None or name in names_here)
 
@@ -164,8 +166,7 @@ def servers_at(repository: Path, base: Path, commit: str | None = None) -> Serve
         path = os.path.relpath(base / name, repository).replace(os.sep, "/")
         content = git.file_at(repository, commit or "", path)
         with suppress(ValueError, RecursionError):
-            servers = json.loads(content or b"{}")["mcpServers"]
-            return servers if isinstance(servers, dict) else {}
+            return object_in(json.loads(content or b"{}")["mcpServers"])
         return {}
 
     def here(name: str) -> Mapping[str, Mapping[str, object]]:

@@ -43,7 +43,9 @@ def shard_of(text: str, origin: str, environment: Mapping[str, str]) -> Shard:
     job = _job(origin, environment)
     index = _number(job.index, environment, origin)
     of = int(auto[1]) if auto[1] else _total(job, environment, origin)
-    first = _first(job, of, environment)
+    # The lowest of a complete array; not if only some of its tasks were started again.
+    lowest, whole = _lowest(job, environment), job.total is not None and environment.get(job.total) == str(of)
+    first = int(lowest) if whole and _NUMBER.fullmatch(lowest) else job.first
     part = index - first + 1
     if not 1 <= part <= of:
         last = first + of - 1
@@ -78,13 +80,6 @@ def _total(job: ParallelJob, environment: Mapping[str, str], origin: str) -> int
             f"{origin}: this array has only the task {environment[job.index]}; write the part and the total: i/n"
         )
     return total
-
-
-def _first(job: ParallelJob, of: int, environment: Mapping[str, str]) -> int:
-    """The index of the first job: the lowest of a complete array, 0 if only some tasks were started again."""
-    lowest = _lowest(job, environment)
-    whole = job.total is not None and environment.get(job.total) == str(of)
-    return int(lowest) if whole and _NUMBER.fullmatch(lowest) else job.first
 
 
 def _lowest(job: ParallelJob, environment: Mapping[str, str]) -> str:

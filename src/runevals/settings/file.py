@@ -148,10 +148,7 @@ def _parsed(text: str, path: Path, display_name: str) -> tuple[Source, tuple[str
 
 
 def _values(source: Source, folder: str) -> Mapping[str, Any]:
-    """The checked values of a settings file in this folder of the repository.
-
-    Raises InvalidSuite with every problem.
-    """
+    """The checked values of a settings file in this folder. Raises InvalidSuite with every problem."""
     problems, value = source.schema_problems("runevals.settings", "settings-1"), object_in(source.value)
     if is_of_one_target(value.get("targets", {})):
         others = (problem for problem in problems if not problem.pointer.startswith("/targets"))

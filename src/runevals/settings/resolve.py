@@ -383,10 +383,7 @@ def _file_of(raw: RawSettings, file: SettingsFile | None) -> SettingsFile:
 
 
 def _targets(raw: RawSettings, file: SettingsFile) -> TargetChoice:
-    """Which targets run. Raises InvalidSettings.
-
-    A base without the target that is asked for has none.
-    """
+    """Which targets run. Raises InvalidSettings. A base without the target that is asked for has none."""
     target, models, against = (_option(name, raw) for name in ("target", "model", "against"))
     if raw.of_base and target is not None and "target" in file.values and is_name(str(target)):
         file = replace(file, values={**file.values, "targets": {str(target): file.values["target"]}})

@@ -57,9 +57,7 @@ class RawEndpoint(Struct, frozen=True, kw_only=True):
 
 
 def target_settings(raw: RawEndpoint, variables: tuple[str, ...] | None = None) -> TargetSettings | None:
-    """The target, or None if none is set; `variables`: the variables of its program.
-
-    Raises InvalidSettings, UsageError for its files."""
+    """The target, whose program has these variables; None if none is set. Raises InvalidSettings, UsageError."""
     value, from_file, base = raw.source_of("target")
     model = raw.values["model"]
     if value is None and model is None:
@@ -88,8 +86,7 @@ def moved(section: Mapping[str, Any], up: str) -> Mapping[str, Any]:
 
 
 def _settings(section: Section, of_base: Mapping[str, Any] | None) -> TargetSettings:
-    """The settings without a prompt. `of_base` decides whether equal prompts get equal responses, if its type is
-    the same."""
+    """The settings without a prompt. `of_base`, if of the same type, decides whether they are deterministic."""
     values, kind = section.values, kind_of(section.kind)
     for name, why in kind.refuses.items():
         if name in values:

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.text.numbers import phrase, short_list
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
@@ -37,7 +38,7 @@ def choose_targets(
     targets, the one that it is to be compared with runs too.
     """
     of_file: Mapping[str, Any] = file.values.get("targets", {})
-    word = str(target) if target is not None else None
+    word = if_known(str, target)
     if len(models) > 1:
         return _of_models(file, base_side, word, tuple(models))
     if word is not None and word not in of_file:

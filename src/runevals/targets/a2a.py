@@ -60,7 +60,9 @@ class A2ATarget:
         context_id, task_id = conversation_id if isinstance(conversation_id, tuple) else (None, None)
         start = time.monotonic()
         try:
-            reply = self._send(conversation.prompt, context_id, task_id)
+            # A repeated message keeps its id, so that the agent can recognise it.
+            ids = {"message_id": str(uuid.uuid4()), "context_id": context_id, "task_id": task_id}
+            reply = self._throttle.call(partial(self._client.send, conversation.prompt, ids), final_failure)
             reply = self._await_end(reply, start + self._timeout_s)
         except CallFailed as error:
             return unanswered(error)
@@ -95,13 +97,6 @@ class A2ATarget:
                     self._refused = str(error)
         if self._refused is not None:
             raise TargetRefused(f"the agent card of {self._web.display_url} cannot be read: {self._refused}")
-
-    def _send(self, prompt: str, context_id: str | None, task_id: str | None) -> AgentReply:
-        """The agent's first reply. A repeated message keeps its id, so that the agent can recognise it."""
-        message_id = str(uuid.uuid4())
-        return self._throttle.call(
-            lambda: self._client.send(prompt, message_id, context_id=context_id, task_id=task_id), final_failure
-        )
 
     def _await_end(self, reply: AgentReply, deadline: float) -> AgentReply:
         """The final reply: polls while the task is working and there is time."""

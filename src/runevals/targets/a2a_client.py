@@ -43,9 +43,8 @@ class AgentClient:
         """Learns who the agent is and how it is reached. Raises CallFailed, TryAgain."""
         self._loop.run(self._read_card())
 
-    def send(self, text: str, message_id: str, *, context_id: str | None, task_id: str | None) -> AgentReply:
-        """One message of the user. Raises CallFailed, TryAgain."""
-        ids = {"message_id": message_id, "context_id": context_id, "task_id": task_id}
+    def send(self, text: str, ids: Mapping[str, str | None]) -> AgentReply:
+        """One message of the user; `ids` are its own, and of context and task. Raises CallFailed, TryAgain."""
         return self._loop.run(self._send(text, ids))
 
     def task(self, task_id: str) -> AgentReply:

@@ -48,7 +48,10 @@ class CachedTarget(TargetAround):
         key = ["target", __version__, self._target.sent_for(conversation), position]
         text = self._cache.get(key)
         if text is not None:
-            return self._read(text)
+            cached = replace(from_json(text, Response), cached=True)
+            if cached.model is not None:
+                self._models.add(cached.model)
+            return cached
         response = self._target.answer(conversation)
         if response.problem is None and redacted(response, self._redact) is response:
             self._cache.put(key, json_text(response))
@@ -58,9 +61,3 @@ class CachedTarget(TargetAround):
         """The target's identity, with the models of the cached answers."""
         identity = self._target.identity()
         return replace(identity, reported=tuple(sorted({*identity.reported, *self._models})))
-
-    def _read(self, text: str) -> Response:
-        response = replace(from_json(text, Response), cached=True)
-        if response.model is not None:
-            self._models.add(response.model)
-        return response

@@ -36,8 +36,13 @@ def evidence(spans: Sequence[Span], prices: Prices) -> Evidence:
     """The evidence in `spans`, of which those of other libraries are ignored. Raises ValueError."""
     in_order = sorted(spans, key=lambda span: span.started_at)
     by_id = {span.id: span for span in spans}
-    models = _innermost([span for span in in_order if span.attributes.get(OPERATION) in MODEL_CALLS], by_id)
-    tools = _outermost([span for span in in_order if span.attributes.get(OPERATION) == TOOL_CALL], by_id)
+    of_models = [span for span in in_order if span.attributes.get(OPERATION) in MODEL_CALLS]
+    # A framework and its client both report a call: the innermost span of a model counts, the outermost of a tool.
+    around = {ancestor.id for span in of_models for ancestor in _ancestors(span, by_id)}
+    models = [span for span in of_models if span.id not in around]
+    calls = [span for span in in_order if span.attributes.get(OPERATION) == TOOL_CALL]
+    tool_of = {span.id: _tool(span) for span in calls}
+    tools = [span for span in calls if all(tool_of.get(one.id) != _tool(span) for one in _ancestors(span, by_id))]
     if not models and not tools:
         return Evidence()
     return Evidence(
@@ -48,18 +53,6 @@ def evidence(spans: Sequence[Span], prices: Prices) -> Evidence:
         cost_usd=total(_cost_usd(span, prices) for span in models),
         model=next((model for span in reversed(models) if (model := _model(span))), None),
     )
-
-
-def _innermost(spans: Sequence[Span], by_id: Mapping[str, Span]) -> list[Span]:
-    """The spans without another one in them: a framework and its client both report a call."""
-    around = {ancestor.id for span in spans for ancestor in _ancestors(span, by_id)}
-    return [span for span in spans if span.id not in around]
-
-
-def _outermost(spans: Sequence[Span], by_id: Mapping[str, Span]) -> list[Span]:
-    """The spans that are not within one of the same tool."""
-    of_tool = {span.id: _tool(span) for span in spans}
-    return [span for span in spans if all(of_tool.get(one.id) != _tool(span) for one in _ancestors(span, by_id))]
 
 
 def _ancestors(span: Span, by_id: Mapping[str, Span]) -> Iterator[Span]:

@@ -68,7 +68,8 @@ class JsonEndpoint:
         except (requests.ConnectionError, urllib3.exceptions.HTTPError) as error:
             if (fault := network.certificate_fault(error)) is not None:
                 raise CallFailed("failed", fault, refused=True) from error
-            reason = beginning(f"connection failed: {_reason(error)}", MOST_REASON)
+            inner = error.args[0] if error.args else error  # the outer messages have the address, and its secrets
+            reason = beginning(f"connection failed: {getattr(inner, 'reason', None) or inner}", MOST_REASON)
             raise TryAgain("failed", reason, of_host=True) from error
         except (OSError, ValueError) as error:  # requests raises OSError for a request that it cannot send
             raise CallFailed("failed", f"the request cannot be sent: {type(error).__name__}") from error
@@ -93,12 +94,6 @@ def _session() -> requests.Session:
     for scheme in ("http://", "https://"):
         session.mount(scheme, HTTPAdapter(pool_maxsize=MOST_AT_ONCE))
     return session
-
-
-def _reason(error: Exception) -> str:
-    """The inner error: the outer messages have the whole address, which may contain a secret."""
-    inner = error.args[0] if error.args else error
-    return str(getattr(inner, "reason", None) or inner)
 
 
 def _address(template: str, values: Mapping[str, object]) -> str:

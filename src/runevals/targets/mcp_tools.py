@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.parsing.shapes import object_in
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secrets import redactor
 from runevals.programs.mcp_servers import NotInstalled, RunningServer, RunningServers, Server, ServerFailed
@@ -70,8 +71,7 @@ class McpTools:
         tool = self.tools[name]
         began = time.monotonic()
         try:
-            values = arguments if isinstance(arguments, dict) else {}
-            result = self._start(self._servers[tool.server]).call(tool.own_name, values)
+            result = self._start(self._servers[tool.server]).call(tool.own_name, object_in(arguments))
             output = _text(result)
         except ServerFailed as error:
             raise ServerFailed(f"the MCP server {one_line(tool.server)} {error}") from None

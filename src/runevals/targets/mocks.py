@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import translate
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.parsing.json_forms import text_or_json
-from runevals.lib.parsing.shapes import is_subset
+from runevals.lib.parsing.shapes import is_number, is_subset, object_in
 from runevals.lib.parsing.strict_json import nested_deeper
 from runevals.records import Conversation, Response, ToolCall
 from runevals.records.trace import leaves
@@ -70,7 +70,7 @@ class Mocks:
     def answer_call(self, name: str, value: object) -> ToolCall:
         """The call with its answer."""
         for mock in self._mocks:
-            if mock.tool in ("*", name) and _matches(mock.match, value):
+            if mock.tool in ("*", name) and all(_holds(*condition, value) for condition in mock.match.items()):
                 times = self._hits.get(mock.id, 0)
                 answer = mock.answer(times)
                 if answer is None:
@@ -121,15 +121,10 @@ class _Mock(Struct, frozen=True):
         return text_or_json(self.sequence[-1]) if self.sequence else None
 
 
-def _matches(match: Mapping[str, Any], value: object) -> bool:
-    """Whether the input satisfies every condition of a mock."""
-    fields = value if isinstance(value, dict) else {}
+def _holds(what: str, expected: Any, value: object) -> bool:
+    """Whether the input satisfies a condition of a mock."""
+    fields = object_in(value)
     path, url, command = fields.get("file_path", fields.get("path")), fields.get("url"), fields.get("command")
-    return all(_holds(what, expected, (path, url, command), value) for what, expected in match.items())
-
-
-def _holds(what: str, expected: Any, common: tuple[object, object, object], value: object) -> bool:
-    path, url, command = common
     match what:
         case "file_path":
             return isinstance(path, str) and _expanded(path) == _expanded(expected)
@@ -144,7 +139,8 @@ def _holds(what: str, expected: Any, common: tuple[object, object, object], valu
         case "input":
             return is_subset(expected, value)
         case _:  # input_contains
-            return any(str(expected).casefold() in text.casefold() for text in _texts(value))
+            texts = (str(item) for item in leaves(value) if isinstance(item, str) or is_number(item))
+            return any(str(expected).casefold() in text.casefold() for text in texts)
 
 
 def _expanded(path: str) -> str:
@@ -157,10 +153,3 @@ def _expanded(path: str) -> str:
 def _glob(pattern: str, text: str) -> bool:
     """Whether `pattern` matches the whole text; `*` matches anything. Takes linear time."""
     return re.match(translate(_OTHER_MAGIC.sub(r"[\g<0>]", pattern)), text) is not None
-
-
-def _texts(value: object) -> Iterator[str]:
-    """Every text and number in `value`."""
-    for item in leaves(value):
-        if isinstance(item, str | int | float) and not isinstance(item, bool):
-            yield str(item)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+from runevals.lib.parsing.shapes import entries_of
 from runevals.lib.plugins import plugins, unusable_plugin
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Conversation, Problem, Response
@@ -51,8 +52,7 @@ def _validated(response: Response) -> Response:
     }
     numbers |= {"cached": response.cached, "tool_calls.ok": [call.ok for call in response.tool_calls or ()]}
     for name, value in numbers.items():
-        values = value if isinstance(value, list) else [value]
-        if not all(number is None or isinstance(number, int | float) for number in values):
+        if not all(number is None or isinstance(number, int | float) for number in entries_of(value)):
             raise TypeError(f"{name} of its answer has an invalid type")
     return response
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.json_forms import json_in
-from runevals.lib.parsing.shapes import is_number
+from runevals.lib.parsing.shapes import is_number, object_in
 from runevals.lib.parsing.strict_json import nested_deeper
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.models.http.throttle import TryAgain, failure_of_status
@@ -94,7 +95,7 @@ def tool_calls(value: object) -> tuple[ToolCall, ...] | None:
 
 
 def _tool_call(value: object) -> ToolCall:
-    call = value if isinstance(value, dict) else {}
+    call = object_in(value)
     if isinstance(call.get("function"), dict):
         call = {**call, **call["function"]}
     name = call.get("name", call.get("tool"))
@@ -103,11 +104,11 @@ def _tool_call(value: object) -> ToolCall:
     input_ = call.get("input", call.get("args"))
     if input_ is None and "arguments" in call:
         input_ = json_in(call["arguments"])
-    output, ok = call.get("output"), call.get("ok", call.get("success"))
+    ok = call.get("ok", call.get("success"))
     return ToolCall(
         name=name,
         input=shallow(input_, "the input of a tool call"),
-        output=output_text(output),
+        output=output_text(call.get("output")),
         ok=ok if isinstance(ok, bool) else None,
     )
 
@@ -144,10 +145,7 @@ def citations(value: object) -> tuple[Citation, ...] | None:
         if isinstance(item, str):
             sources.append(Citation(text=item))
         elif isinstance(item, dict):
-            source = item.get("source")
-            sources.append(
-                Citation(text=str(item.get("text", "")), source=None if source is None else str(source))
-            )
+            sources.append(Citation(text=str(item.get("text", "")), source=if_known(str, item.get("source"))))
         else:
             raise ValueError("a citation is text or an object")
     return tuple(sources)
@@ -186,7 +184,7 @@ def count(report: Mapping[str, object], *names: str) -> int | None:
     value = number(report, *names)
     if value is not None and value != int(value):
         raise ValueError(f"'{names[0]}' must be a whole number")
-    return None if value is None else int(value)
+    return if_known(int, value)
 
 
 def _text(report: Mapping[str, object], name: str) -> str | None:

@@ -72,12 +72,14 @@ class WebTargetSettings(TargetSettings, frozen=True, kw_only=True):
             hint = did_you_mean(method, methods)
             raise InvalidSettings(f"target.method: '{method}' must be one of {', '.join(methods)}{hint}")
         body = values.get("body", None if method in _WITHOUT_BODY else DEFAULT_BODY)
+        pick = values.get("pick", DEFAULT_PICK).items()
+        places = {name: [place] if isinstance(place, str) else place for name, place in pick}
         web = WebSettings(
             url=_checked_url(url, templated=cls.has_template),
             method=method,
             headers=_headers(values),
             body=body if cls.has_template else None,
-            pick=Pick(_places(values.get("pick")), "target.pick") if cls.has_template else None,
+            pick=Pick(places, "target.pick") if cls.has_template else None,
         )
         _check_placeholders("target.url", placeholders(web.url))
         _check_placeholders("target.body", placeholders(web.body))
@@ -156,12 +158,6 @@ def _header(name: str, value: Any) -> Header:
     if _SECRET_HEADER.search(name):
         raise InvalidSettings(f"target.headers: {name} holds a secret; name its variable instead: {{env: NAME}}")
     return Header(text=value)
-
-
-def _places(written: Mapping[str, str | list[str]] | None) -> Mapping[str, tuple[str, ...]]:
-    if written is None:
-        return DEFAULT_PICK
-    return {name: (place,) if isinstance(place, str) else tuple(place) for name, place in written.items()}
 
 
 def _check_placeholders(what: str, names: Iterable[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runevals.lib.parsing.schema import complaints, fits
+from runevals.lib.parsing.schema import complaints
 
 SETTINGS = ("runevals.settings", "settings-1")
 CASES = ("runevals.suites.dialects", "eval-document")
@@ -45,7 +45,6 @@ def said(document, schema=SETTINGS):
 def test_a_violation_is_one_sentence_at_its_place(document, message):
     (complaint,) = said(document)
     assert complaint.startswith(message)
-    assert not fits(*SETTINGS, document)
 
 
 def test_complaints_are_in_the_order_of_the_document_and_what_is_missing_is_before_what_is_unknown():
@@ -59,12 +58,11 @@ def test_complaints_are_in_the_order_of_the_document_and_what_is_missing_is_befo
 
 
 def test_a_name_may_have_letters_of_any_language():
-    assert fits(*SETTINGS, {"baseline": {"workflow": "prüfung.yml"}})
+    assert said({"baseline": {"workflow": "prüfung.yml"}}) == []
 
 
 def test_half_of_a_character_is_text_as_any_other():
     document = {"schemaVersion": "1.2.0", "items": [{"prompt": "\ud83d"}, {"prompt": "a", "\udc00": 1}]}
-    assert not fits(*CASES, document)
     assert said(document, CASES) == ["/items/1/? unknown key '?'"]
 
 
@@ -99,4 +97,5 @@ def test_depth_is_no_violation():
     value: object = 1
     for _ in range(450):
         value = [value]
-    assert fits(*CASES, {"schemaVersion": "1.2.0", "items": [{"prompt": "a", "extensions": {"deep": value}}]})
+    items = [{"prompt": "a", "extensions": {"deep": value}}]
+    assert said({"schemaVersion": "1.2.0", "items": items}, CASES) == []

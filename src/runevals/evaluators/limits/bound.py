@@ -39,9 +39,8 @@ class Bound(Check):
             yield "value", f"value is {self.value:g}; it must not be negative"
 
     def never_fails(self, expected: str | None) -> str | None:  # noqa: ARG002 - it looks at no expected text
-        return (
-            f"there are always at least {self.value:g} {self.unit}" if self.at_least and not self.value else None
-        )
+        always = self.at_least and not self.value
+        return f"there are always at least {self.value:g} {self.unit}" if always else None
 
     def check(self, subject: Subject) -> Verdict | Problem:
         value = self.measure(subject)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Comparison
+from runevals.evaluators.kinds import Comparison, either
 from runevals.evaluators.text.blank import why_always_found
 from runevals.records import Verdict
 
@@ -22,6 +22,4 @@ class PresetContains(Comparison):
         return None if expected is None else why_always_found(expected)
 
     def compare(self, text: str, expected: str) -> Verdict:
-        if expected in text:
-            return Verdict(1.0, f"found: {expected}")
-        return Verdict(0.0, f"not found: {expected}")
+        return either(f"found: {expected}", f"not found: {expected}", passed=expected in text)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Comparison
+from runevals.evaluators.kinds import Comparison, either
 from runevals.records import Verdict
 
 
@@ -18,6 +18,5 @@ class PresetExactMatch(Comparison):
     """
 
     def compare(self, text: str, expected: str) -> Verdict:
-        if text == expected:
-            return Verdict(1.0, "output equals the expected text")
-        return Verdict(0.0, "output differs from the expected text")
+        what = "the expected text"
+        return either(f"output equals {what}", f"output differs from {what}", passed=text == expected)

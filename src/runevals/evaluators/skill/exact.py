@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from runevals.evaluators.catalogue import evaluator
+from runevals.evaluators.kinds import either
 from runevals.evaluators.skill.ended import OfResult, json_equal
 from runevals.records import Verdict
 
@@ -25,9 +26,8 @@ class Exact(OfResult):
     value: object
 
     def of_result(self, result: object) -> Verdict:
-        if json_equal(result, self.value):
-            return Verdict(1.0, "it is the same")
-        return Verdict(0.0, f"it is {_short_json(result)}, not {_short_json(self.value)}")
+        other = f"it is {_short_json(result)}, not {_short_json(self.value)}"
+        return either("it is the same", other, passed=json_equal(result, self.value))
 
 
 def _short_json(value: object) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Scripted, Subject
+from runevals.evaluators.kinds import Scripted, Subject, either
 from runevals.evaluators.skill.ended import OfJson, raised, result_of
 from runevals.records import Verdict
 from runevals.records.script import Answer, Call
@@ -48,5 +48,4 @@ class SkillRegex(OfJson, Scripted):
         return Call(kind="assertion", code=MATCH, language="python", arguments=arguments, timeout_s=1.0)
 
     def verdict(self, answer: Answer) -> Verdict:
-        matches = bool(answer.passed)
-        return Verdict(float(matches), f"{self.pattern} {'matches' if matches else 'does not match'}")
+        return either(f"{self.pattern} matches", f"{self.pattern} does not match", passed=bool(answer.passed))

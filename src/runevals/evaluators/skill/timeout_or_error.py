@@ -28,15 +28,12 @@ class TimeoutOrError(Check):
         return "every call takes at least 0 ms" if self.max_duration_ms == 0 else None
 
     def of_no_json(self, response: Response) -> Verdict:
-        return self._error_verdict(response)
-
-    def check(self, subject: Subject) -> Verdict:
-        return self._error_verdict(subject.response)
-
-    def _error_verdict(self, response: Response) -> Verdict:
         if response.raised is not None:
             return Verdict(1.0, f"it ended with: {response.raised}")
         took_ms = None if response.latency_s is None else 1000 * response.latency_s
         if took_ms is not None and self.max_duration_ms is not None and took_ms >= self.max_duration_ms:
             return Verdict(1.0, f"it took {took_ms:.0f} ms")
         return Verdict(0.0, "it returned, without an error")
+
+    def check(self, subject: Subject) -> Verdict:
+        return self.of_no_json(subject.response)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Subject
+from runevals.evaluators.kinds import Subject, either
 from runevals.evaluators.text.blank import ValuesCheck
 from runevals.records import Verdict
 
@@ -24,6 +24,5 @@ class ContainsAny(ValuesCheck):
     def check(self, subject: Subject) -> Verdict:
         text = subject.response.text.lower()
         match = next((value for value in self.values if value.lower() in text), None)
-        if match is not None:
-            return Verdict(1.0, f"found: {match}")
-        return Verdict(0.0, f"none of these was found: {', '.join(self.values)}")
+        none = f"none of these was found: {', '.join(self.values)}"
+        return either(f"found: {match}", none, passed=match is not None)

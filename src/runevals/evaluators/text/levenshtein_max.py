@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.kinds import Check, Subject, either
 from runevals.evaluators.text.edit_distance import too_long
 from runevals.records import Problem, Verdict
 
@@ -42,6 +42,5 @@ class LevenshteinMax(Check):
         if (problem := too_long(subject.response.text, self.reference, self.value)) is not None:
             return problem
         distance = Levenshtein.distance(subject.response.text, self.reference, score_cutoff=self.value)
-        if distance <= self.value:
-            return Verdict(1.0, f"{distance} edits, at most {self.value} wanted")
-        return Verdict(0.0, f"more than {self.value} edits")
+        passes = f"{distance} edits, at most {self.value} wanted"
+        return either(passes, f"more than {self.value} edits", passed=distance <= self.value)

@@ -12,7 +12,7 @@ def number_text(number: float) -> str:
     text = repr(number)
     if "e" not in text:
         return text
-    if abs(number) >= 1e-6 and abs(number) < 1e21:
+    if 1e-6 <= abs(number) < 1e21:
         return format(Decimal(text), "f")
     mantissa, exponent = text.split("e")
     return f"{mantissa}e{int(exponent):+d}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Scripted, Subject
+from runevals.evaluators.kinds import Scripted, Subject, either
 from runevals.records import Verdict
 from runevals.records.script import Answer, Call
 
@@ -46,6 +46,4 @@ def regex_call(pattern: str, flags: str, text: str) -> Call:
 def regex_verdict(pattern: str, flags: str, answer: Answer) -> Verdict:
     """Found or not, in words."""
     label = f"/{pattern}/{flags}"
-    if answer.value is True:
-        return Verdict(1.0, f"{label} matches")
-    return Verdict(0.0, f"{label} does not match")
+    return either(f"{label} matches", f"{label} does not match", passed=answer.value is True)

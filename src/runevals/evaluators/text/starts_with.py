@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.kinds import Check, Subject, either
 from runevals.evaluators.text.blank import value_problems
 from runevals.evaluators.text.contains import folded
 from runevals.records import Layer, Verdict
@@ -38,6 +38,5 @@ class StartsWith(Check):
     def check(self, subject: Subject) -> Verdict:
         ours = (subject.response.text, self.value)
         text, value = (folded(one, case_sensitive=self.case_sensitive) for one in ours)
-        if self.is_there(text, value):
-            return Verdict(1.0, f"it {self.verb}s with: {self.value}")
-        return Verdict(0.0, f"it does not {self.verb} with: {self.value}")
+        other = f"it does not {self.verb} with: {self.value}"
+        return either(f"it {self.verb}s with: {self.value}", other, passed=self.is_there(text, value))

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from runevals.evaluators.kinds import Check, Subject, missing, unless
 from runevals.evaluators.limits.bound import Bound
 from runevals.evaluators.text.blank import is_blank
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.json_forms import json_forms, json_in
 from runevals.lib.parsing.strict_json import nested_deeper
 from runevals.records import Layer, Problem, ToolCall, Verdict
@@ -62,8 +63,7 @@ class CallsBound(Bound):
     value: int
 
     def measure(self, subject: Subject) -> float | None:
-        calls = subject.response.tool_calls
-        return None if calls is None else len(calls)
+        return if_known(len, subject.response.tool_calls)
 
 
 def of_tool(calls: Sequence[ToolCall], tool: str) -> list[ToolCall]:

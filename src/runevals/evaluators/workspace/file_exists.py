@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject
+from runevals.evaluators.kinds import Check, Subject, either
 from runevals.evaluators.workspace.evidence import OfFile, file_of
 from runevals.records import Problem, Verdict
 
@@ -27,6 +27,5 @@ class FileExists(OfFile, Check):
         file = file_of(subject, self.path)
         if isinstance(file, Problem):
             return file
-        if file.kind == "file":
-            return Verdict(1.0, f"{self.path} is there")
-        return Verdict(0.0, f"there is no {self.path}" if file.kind is None else f"{self.path} is a {file.kind}")
+        fails = f"there is no {self.path}" if file.kind is None else f"{self.path} is a {file.kind}"
+        return either(f"{self.path} is there", fails, passed=file.kind == "file")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from runevals.evaluators.catalogue import evaluator
-from runevals.evaluators.kinds import Check, Subject, missing
+from runevals.evaluators.kinds import Check, Subject, either, missing
 from runevals.evaluators.workspace.evidence import path_problems, workspace_of
 from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.parsing.shapes import is_number
+from runevals.lib.text.numbers import phrase
 from runevals.lib.text.secrets import beginning
 from runevals.records import Probe, Problem, ProgramEnded, ProgramProbe, Verdict
 
@@ -78,10 +79,8 @@ class Program(Check):
 
 
 def _verdict(ended: ProgramEnded) -> Verdict:
-    if ended.exit_code == 0:
-        return Verdict(1.0, "exit code 0")
-    output = f": {ended.last_lines}" if ended.last_lines else ""
-    return Verdict(0.0, f"exit code {ended.exit_code}{output}")
+    fails = f"exit code {ended.exit_code}{phrase(ended.last_lines, ': {}')}"
+    return either("exit code 0", fails, passed=ended.exit_code == 0)
 
 
 def _result(ended: ProgramEnded) -> Verdict | Problem:

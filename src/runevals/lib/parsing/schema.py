@@ -48,31 +48,10 @@ def schema(package: str, name: str) -> dict[str, Any]:
 
 
 @cache
-def _validator(
-    package: str, name: str, part: str | None = None, without: tuple[str, ...] = ()
-) -> Draft202012Validator:
+def _validator(package: str, name: str) -> Draft202012Validator:
     from jsonschema_rs import Draft202012Validator  # 15 ms that `--version` need not pay
 
-    rules = document = schema(package, name)
-    if part is not None:
-        rules = {**document["properties"][part], "$defs": document["$defs"]}
-    if without:
-        rules = {
-            **rules,
-            "properties": {key: rule for key, rule in rules["properties"].items() if key not in without},
-            "required": [key for key in rules["required"] if key not in without],
-        }
-    return Draft202012Validator(rules)
-
-
-def fits(
-    package: str, name: str, document: object, part: str | None = None, *, without: tuple[str, ...] = ()
-) -> bool:
-    """Whether `document` is valid by a schema of runevals.
-
-    With `part`, `document` is the value of that key. The keys in `without` are not looked at.
-    """
-    return _ask(_validator(package, name, part, without).is_valid, document)
+    return Draft202012Validator(schema(package, name))
 
 
 def complaints(package: str, name: str, document: object) -> Iterator[Complaint]:

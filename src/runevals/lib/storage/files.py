@@ -136,11 +136,9 @@ def _refuse_link(path: Path, folder: int) -> None:
 
 def is_plain(path: Path) -> bool:
     """Whether it is a regular file without a link in its path."""
-    try:
-        with open_folder(path.parent) as folder:
-            return _is_file(path.name, folder)
-    except OSError:
-        return False
+    with suppress(OSError), open_folder(path.parent) as folder:
+        return _is_file(path.name, folder)
+    return False
 
 
 def _names(folder: int) -> list[str]:
@@ -149,10 +147,9 @@ def _names(folder: int) -> list[str]:
 
 
 def _is_file(name: str, folder: int) -> bool:
-    try:
+    with suppress(OSError):
         return stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
-    except OSError:
-        return False
+    return False
 
 
 def behind_links(path: Path) -> Path:
@@ -198,12 +195,10 @@ def _write(name: str, text: str | Iterable[str | bytes], folder: int) -> None:
 
 def created(path: Path) -> bool:
     """Creates an empty file; False if it exists. Raises OSError."""
-    try:
-        with open_folder(path.parent, make=True) as folder:
-            os.close(os.open(path.name, _NEW, 0o644, dir_fd=folder))
-    except FileExistsError:
-        return False
-    return True
+    with suppress(FileExistsError), open_folder(path.parent, make=True) as folder:
+        os.close(os.open(path.name, _NEW, 0o644, dir_fd=folder))
+        return True
+    return False
 
 
 def keep_out_of_git(path: Path) -> None:
@@ -220,10 +215,7 @@ def open_plain(path: Path, flags: int = os.O_WRONLY | os.O_CREAT) -> int:
 
 
 def folders_with_mark(path: Path, mark: str) -> list[str]:
-    """The names of the subfolders with a regular file called `mark`.
-
-    Raises InvalidSettings if this one is behind a link.
-    """
+    """The subfolders with a regular file called `mark`. Raises InvalidSettings if `path` is behind a link."""
     folders = []
     with _usage_errors(), open_folder(path) as folder:
         for name in _names(folder):
@@ -242,10 +234,7 @@ def remove_files(path: Path, names: Iterable[str]) -> None:
 
 
 def remove(path: Path, names: Iterable[str]) -> None:
-    """Removes the files of these names from a folder, and the folder if nothing else is in it.
-
-    Errors are ignored.
-    """
+    """Removes the files of these names, and their folder if nothing else is in it. Errors are ignored."""
     for name in names:
         with suppress(OSError):
             remove_files(path, [name])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from runevals.lib.nullable import total, whole_total
+from runevals.lib.text.numbers import phrase
 from runevals.lib.text.secrets import beginning
 from runevals.models.chat.prices import Prices
 from runevals.models.chat.providers import PROVIDERS, Api, Provider
@@ -219,7 +220,7 @@ def _error_of(error: Any, parameters: Mapping[str, object], endpoint: Endpoint, 
         return ChatFailed("auth", f"{status}: {message} ({place})", refused=True)
     is_of_model = body.get("code") == "model_not_found" or endpoint.model in message  # else of the address
     if status == 404 and endpoint.model and "model" not in parameters and is_of_model:
-        origin = f"; the model comes from {endpoint.model_source}" if endpoint.model_source else ""
+        origin = phrase(endpoint.model_source, "; the model comes from {}")
         return ChatFailed(
             "failed", f"{endpoint.display_url} has no model {endpoint.model} ({message}){origin}", refused=True
         )

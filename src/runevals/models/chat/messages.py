@@ -91,15 +91,13 @@ def _choice(value: Any) -> object:
     return {"type": "tool", "name": value["function"]["name"]} if "function" in value else value
 
 
-def _format(value: Any) -> object:
-    """Formats without a schema are left out: the API has only that."""
-    return {"type": "json_schema", "schema": value["json_schema"]["schema"]} if "json_schema" in value else None
-
-
 _FORMS: Forms = {
     "tools": _tools,
     "tool_choice": _choice,
-    "response_format": _format,
+    # Formats without a schema are left out: the API has only that.
+    "response_format": lambda form: (
+        {"type": "json_schema", "schema": form["json_schema"]["schema"]} if "json_schema" in form else None
+    ),
     "stop": lambda stop: [stop] if isinstance(stop, str) else stop,
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -76,12 +76,9 @@ def snapshot() -> DataSnapshot:
     return get_snapshot()
 
 
-def names_of(model: str) -> Iterator[str]:
+def names_of(model: str) -> Iterable[str]:
     """The name of a model, and without its date."""
-    yield model
-    undated = _DATED.sub("", model)
-    if undated != model:
-        yield undated
+    return dict.fromkeys((model, _DATED.sub("", model)))
 
 
 def _library_cost(model: str, provider: str | None, tokens: tuple[int, int, int, int]) -> float | None:

@@ -69,10 +69,7 @@ PROVIDERS: Mapping[str, Provider] = {
 
 
 def address(name: str, environment: Mapping[str, str], model: str | None = None) -> str:
-    """The address of a provider's API, at which it serves the model.
-
-    Raises InvalidSettings if its environment variable is not set.
-    """
+    """The address at which a provider serves the model. Raises InvalidSettings if its variable is not set."""
     provider = PROVIDERS[name]
     value = environment.get(provider.located_by, "") if provider.located_by else ""
     if not value and name == "bedrock":
@@ -101,8 +98,7 @@ def azure_address(
 
 def _anthropic(value: str, model: str) -> str:  # noqa: ARG001 - all are at one address
     """`ANTHROPIC_BASE_URL` as the vendor's own programs read it: without the version."""
-    value = value.rstrip("/")
-    return value if value.endswith("/v1") else f"{value}/v1"
+    return f"{value.rstrip('/').removesuffix('/v1')}/v1"
 
 
 def _ollama(value: str, model: str) -> str:  # noqa: ARG001
@@ -110,8 +106,7 @@ def _ollama(value: str, model: str) -> str:  # noqa: ARG001
     if "://" not in value:
         host = value.rstrip("/")
         value = f"http://{host}" if re.search(r":\d+$", host) else f"http://{host}:{_OLLAMA_PORT}"
-    value = value.rstrip("/").replace("//0.0.0.0", "//127.0.0.1", 1)
-    return value if value.endswith("/v1") else f"{value}/v1"
+    return f"{value.rstrip('/').replace('//0.0.0.0', '//127.0.0.1', 1).removesuffix('/v1')}/v1"
 
 
 def _bedrock(value: str, model: str) -> str:

@@ -83,7 +83,7 @@ def completion_reply(completion: Any, latency_s: float, *, from_cache: bool) -> 
     if completion["choices"] == []:
         raise CallFailed("unparseable", "the answer is a chat completion without choices")
     choice, usage = completion["choices"][0], completion.get("usage") or {}
-    message = choice["message"]
+    message, prompt = choice["message"], object_in(usage.get("prompt_tokens_details"))
     return ChatReply(
         text=joined(message.get("content"), "text"),
         refusal=text_of(message.get("refusal")) or joined(message.get("content"), "refusal") or None,
@@ -96,7 +96,7 @@ def completion_reply(completion: Any, latency_s: float, *, from_cache: bool) -> 
         latency_s=latency_s,
         response_id=text_in(completion.get("id")) or None,
         made_at=number(completion.get("created")),
-        cached_tokens=_cached_tokens(usage),
+        cached_tokens=count(prompt.get("cached_tokens", usage.get("prompt_cache_hit_tokens"))),  # as of DeepSeek
         reasoning_tokens=count(object_in(usage.get("completion_tokens_details")).get("reasoning_tokens")),
         from_cache=from_cache or completion.get("cached") is True,
     )
@@ -149,12 +149,6 @@ def text_of(value: object) -> str | None:
     if value is not None and not isinstance(value, str):
         raise TypeError(f"text expected, not {type(value).__name__}")
     return value
-
-
-def _cached_tokens(usage: Mapping[str, Any]) -> int | None:
-    """The cached tokens; DeepSeek has another name for them."""
-    details = object_in(usage.get("prompt_tokens_details"))
-    return count(details.get("cached_tokens", usage.get("prompt_cache_hit_tokens")))
 
 
 def count(value: object) -> int | None:

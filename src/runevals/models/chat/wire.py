@@ -44,8 +44,6 @@ class Wire(Struct, frozen=True, kw_only=True):
 
 
 def _plain(message: Message) -> Message:
-    if _OURS.isdisjoint(message):
-        return message
     return {key: value for key, value in message.items() if key not in _OURS}
 
 

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -162,10 +163,9 @@ def _call(method: str, url: str, *, headers: Mapping[str, str], **sent: Any) -> 
 
 def _fields(reply: Any) -> Mapping[str, Any]:
     """The JSON object of a reply; an empty one for anything else."""
-    try:
+    with suppress(ValueError):
         return object_in(reply.json())
-    except ValueError:
-        return {}
+    return {}
 
 
 def _reason(reply: Any) -> str:
@@ -185,9 +185,8 @@ def _text(answer: Mapping[str, Any], name: str, what: str) -> str:
 
 def _claims(token: str) -> str:
     """Subject and audience of a token: what the provider compares with its rule."""
-    try:
+    with suppress(ValueError, LookupError, TypeError):
         part = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
         return f"subject {claims['sub']} and audience {claims['aud']}"
-    except (ValueError, LookupError, TypeError):
-        return "a token that cannot be read"
+    return "a token that cannot be read"

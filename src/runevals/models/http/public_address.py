@@ -7,28 +7,22 @@ import ipaddress
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 # What `is_global` has as public, or had before Python 3.12.4.
-_SPECIAL_4 = tuple(
-    ipaddress.IPv4Network(network)
-    for network in (
-        "168.63.129.16/32",  # Azure's host, as each of its machines sees it, GitHub's runners too
-        "192.0.0.0/24",  # protocol assignments: PCP, TURN, DS-Lite, Oracle's metadata
-        "192.31.196.0/24",  # AS112
-        "192.52.193.0/24",  # multicast tunnels
-        "192.88.99.0/24",  # 6to4 relays
-        "192.175.48.0/24",  # AS112
-    )
+_SPECIAL_4 = (
+    ipaddress.IPv4Network("168.63.129.16/32"),  # Azure's host, as each of its machines and GitHub's runners see it
+    ipaddress.IPv4Network("192.0.0.0/24"),  # protocol assignments: PCP, TURN, DS-Lite, Oracle's metadata
+    ipaddress.IPv4Network("192.31.196.0/24"),  # AS112
+    ipaddress.IPv4Network("192.52.193.0/24"),  # multicast tunnels
+    ipaddress.IPv4Network("192.88.99.0/24"),  # 6to4 relays
+    ipaddress.IPv4Network("192.175.48.0/24"),  # AS112
 )
 # everything else is reserved, local, or another form of an IPv4 address
 _UNICAST_6 = ipaddress.IPv6Network("2000::/3")
-_SPECIAL_6 = tuple(
-    ipaddress.IPv6Network(network)
-    for network in (
-        "2001::/23",  # protocol assignments, Teredo among them
-        "2001:db8::/32",  # documentation
-        "2002::/16",  # 6to4, whatever IPv4 address is in it
-        "2620:4f:8000::/48",  # AS112
-        "3fff::/20",  # documentation
-    )
+_SPECIAL_6 = (
+    ipaddress.IPv6Network("2001::/23"),  # protocol assignments, Teredo among them
+    ipaddress.IPv6Network("2001:db8::/32"),  # documentation
+    ipaddress.IPv6Network("2002::/16"),  # 6to4, whatever IPv4 address is in it
+    ipaddress.IPv6Network("2620:4f:8000::/48"),  # AS112
+    ipaddress.IPv6Network("3fff::/20"),  # documentation
 )
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052

@@ -7,6 +7,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
@@ -281,22 +282,18 @@ def retry_after_s(headers: Mapping[str, str]) -> float | None:
 
 
 def _number(text: str | None) -> float | None:
-    try:
+    with suppress(ValueError):
         number = float(text or "")
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+        return number if math.isfinite(number) else None
+    return None
 
 
 def _seconds_until(header: str | None) -> float | None:
     """An HTTP date → seconds from now."""
-    if header is None:
-        return None
     from email.utils import parsedate_to_datetime
 
-    try:
-        date = parsedate_to_datetime(header)
-    except ValueError:
-        return None
-    aware = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return max(0.0, (aware - datetime.now(UTC)).total_seconds())
+    with suppress(ValueError):
+        date = parsedate_to_datetime(header or "")
+        aware = date if date.tzinfo else date.replace(tzinfo=UTC)
+        return max(0.0, (aware - datetime.now(UTC)).total_seconds())
+    return None

@@ -46,20 +46,17 @@ class _Reader(Reader):
             case "tool.execution_start":
                 self.called(data["toolCallId"], data["toolName"], data.get("arguments"))
             case "tool.execution_complete":
-                self._complete(data)
+                result, error = data.get("result") or {}, data.get("error") or {}
+                output = result.get("content", error.get("message"))
+                self.returned(data["toolCallId"], output, ok=data.get("success"))
+                if error.get("code") in ("denied", "rejected") or _UNKNOWN_TOOL in str(error.get("message")):
+                    self.refuse(data["toolCallId"])
             case "result":
                 self.finished = True
                 self.session = text_or_none(event.get("sessionId"), "the session")
                 self.error = None if event.get("exitCode") == 0 else f"exit code {event.get('exitCode')}"
             case _:
                 pass
-
-    def _complete(self, data: Event) -> None:
-        result, error = data.get("result") or {}, data.get("error") or {}
-        self.returned(data["toolCallId"], result.get("content", error.get("message")), ok=data.get("success"))
-        unknown = _UNKNOWN_TOOL in str(error.get("message"))
-        if error.get("code") in ("denied", "rejected") or unknown:
-            self.refuse(data["toolCallId"])
 
 
 def _sum(before: int | None, more: int | None) -> int | None:

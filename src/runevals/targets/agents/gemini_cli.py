@@ -39,7 +39,9 @@ class _Reader(Reader):
                 self._whole = True
                 self.called(event["tool_id"], event["tool_name"], event.get("parameters"))
             case "tool_result":
-                self._tool_result(event)
+                self.returned(event["tool_id"], event.get("output"), ok=event.get("status") == "success")
+                if (event.get("error") or {}).get("type") in _REFUSALS:
+                    self.refuse(event["tool_id"])
             case "result":
                 self.finished = True
                 self.usage = usage_of(event.get("stats") or {}, *_TOKENS)
@@ -47,12 +49,6 @@ class _Reader(Reader):
                     self.error = str((event.get("error") or {}).get("message"))
             case _:
                 pass
-
-    def _tool_result(self, event: Event) -> None:
-        error = event.get("error") or {}
-        self.returned(event["tool_id"], event.get("output"), ok=event.get("status") == "success")
-        if error.get("type") in _REFUSALS:
-            self.refuse(event["tool_id"])
 
 
 _SETTINGS = ".gemini/settings.json"

@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.shapes import object_in
 from runevals.models.chat.prices import Prices
 from runevals.programs.exchange import Exchange
@@ -126,7 +127,7 @@ class AgentTarget:
         ask = Ask(
             prompt=_prompt(conversation),
             model=self._settings.model or conversation.model,
-            session=None if session is None else str(session),
+            session=if_known(str, session),
             settings=settings,
             environment=self._environment,
             brings_skills=any((work / place).is_dir() for place in self._agent.of_workspace),
