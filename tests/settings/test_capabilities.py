@@ -13,7 +13,7 @@ import pytest
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records.errors import InvalidSettings, UsageError
 from runevals.repository.git import Head
-from runevals.settings.capabilities import Reach, beyond, capabilities, of_workflow, require_granted
+from runevals.settings.capabilities import Reach, beyond, capabilities, of_workflow, require_granted, servers_at
 from runevals.settings.file import BaseSide, SettingsFile
 from runevals.settings.protected import PROTECTED
 from runevals.settings.resolve import RawSettings, resolve
@@ -276,3 +276,14 @@ def is_of_canary(reach):
     return any(
         word in str(reach[1]) for word in ("canary", "CANARY", "DEPLOY_KEY", "outside", "/etc", "shell", "Bash")
     )
+
+
+@pytest.mark.parametrize(
+    "content", ['{"mcpServers": {"docs": {"command": "docs"}}}', "{}", "[]", "{", '{"mcpServers": 3}']
+)
+def test_a_file_of_servers_in_the_base_may_name_none(repository, content):
+    repository.write("servers.json", content)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "servers")
+    servers = servers_at(repository.path, repository.path, "HEAD")("servers.json")
+    assert set(servers) == ({"docs"} if "docs" in content else set())

@@ -166,7 +166,7 @@ def servers_at(repository: Path, base: Path, commit: str | None = None) -> Serve
         path = os.path.relpath(base / name, repository).replace(os.sep, "/")
         content = git.file_at(repository, commit or "", path)
         with suppress(ValueError, RecursionError):
-            return object_in(json.loads(content or b"{}")["mcpServers"])
+            return object_in(object_in(json.loads(content or b"{}")).get("mcpServers"))
         return {}
 
     def here(name: str) -> Mapping[str, Mapping[str, object]]:
