@@ -176,6 +176,15 @@ def test_a_check_is_known_in_its_evaluation_alone():
         runevals.evaluate(CASES, right, checks=["short"])
 
 
+def test_what_settles_it_can_be_done_in_python():
+    before = runevals.evaluate(CASES, right, checks=["ExactMatch"])
+    edited = [{**CASES[0], "expected": "Quito"}, *CASES[1:]]
+    line = runevals.evaluate(edited, right, checks=["ExactMatch"], baseline=before).verdict.headline
+    assert "the function of the base is not here; take a run with the edit as the baseline" in line
+    line = runevals.evaluate(CASES, worse, checks=["ExactMatch"], baseline=before).verdict.headline
+    assert "--base" not in line
+
+
 def test_rows_of_a_data_frame_are_cases():
     """Numbers as ids, and cells that are not there: `frame.to_dict("records")` has NaN for them."""
     absent = float("nan")

@@ -336,6 +336,11 @@ class RunInfo(Struct, frozen=True, kw_only=True, gc=False):
         return any(suite.dialect.startswith(OF_TOOL) for suite in self.suites)
 
     @property
+    def made_by(self) -> str:
+        """What made it: a "tool", a "function" of the program that asks, or a target of the settings (empty)."""
+        return {True: "tool"}.get(self.of_tool, str(self.target.detail.get("made_by", "")))
+
+    @property
     def filters(self) -> list[str]:
         """The settings that left cases out."""
         return sorted({"category", "filter", "tag"} & self.settings.keys())

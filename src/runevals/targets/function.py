@@ -41,7 +41,7 @@ class FunctionTarget:
 
     def identity(self) -> ModelIdentity:
         """The function."""
-        detail = {"function": name_of(self._function)}
+        detail = {"function": name_of(self._function), "made_by": "function"}
         return ModelIdentity(type="python", deterministic=self._deterministic, detail=detail)
 
     def close(self) -> None:

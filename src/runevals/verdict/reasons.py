@@ -17,7 +17,10 @@ EXIT_CODES: Mapping[State, int] = {
 }
 _ACCEPT = "fix it, or accept it: `runevals accept`"
 _MORE_RUNS = "more runs on both sides (`repeat`), or a run with `--base REF`"
-_RERUN = "more runs by your tool on both sides, or `rerun` with `--base REF`"
+_ELSEWHERE = {
+    "tool": "more runs by your tool on both sides, or `rerun` with `--base REF`",
+    "function": "more runs on both sides (`repeat`)",
+}
 
 
 class Meaning(Struct, frozen=True):
@@ -27,11 +30,11 @@ class Meaning(Struct, frozen=True):
     sentence: str
     settles: str = ""  # the command or setting that settles it; empty: nothing is open
     warns: bool = False  # nothing blocks, but line one names the case
-    of_tool: str = ""  # what settles it instead where another tool made the results
+    elsewhere: Mapping[str, str] = {}  # what settles it instead, by what made the results
 
     def way_out(self, run: RunInfo) -> str:
         """What settles it for the results of such a run."""
-        return (run.of_tool and self.of_tool) or self.settles
+        return self.elsewhere.get(run.made_by, self.settles)
 
 
 MEANINGS: Mapping[Reason, Meaning] = {
@@ -45,12 +48,16 @@ MEANINGS: Mapping[Reason, Meaning] = {
     ),
     Reason.ERRORS: Meaning(State.NOT_KNOWN, "runs that could not be measured would decide it", "run it again"),
     Reason.UNMEASURED: Meaning(
-        State.NOT_KNOWN, "not measured on the base", "measure the base again: `--base REF`"
+        State.NOT_KNOWN,
+        "not measured on the base",
+        "measure the base again: `--base REF`",
+        elsewhere={"function": "make the baseline again"},
     ),
     Reason.OLD_FORM: Meaning(
         State.NOT_KNOWN,
         "edited, and the old form could not be run",
         "edit it in a change of its own, accept it, or run with the base's commit here: `--base REF`",
+        elsewhere={"function": "take a run with the edit as the baseline"},
     ),
     Reason.BASE_FILES: Meaning(
         State.NOT_KNOWN,
@@ -74,7 +81,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
         State.NOT_KNOWN,
         "an unchanged suite hardly ever shows it, and nothing can be run again",
         _MORE_RUNS,
-        of_tool=_RERUN,
+        elsewhere=_ELSEWHERE,
     ),
     Reason.CACHE: Meaning(State.NOT_KNOWN, "a cache on the way answers the fresh runs", "switch the cache off"),
     Reason.PASSED_AGAIN: Meaning(State.NOT_WORSE, "fresh runs pass"),
@@ -86,7 +93,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
         warns=True,
     ),
     Reason.BY_CHANCE: Meaning(
-        State.NOT_WORSE, "too few runs to tell it from chance", _MORE_RUNS, of_tool=_RERUN, warns=True
+        State.NOT_WORSE, "too few runs to tell it from chance", _MORE_RUNS, elsewhere=_ELSEWHERE, warns=True
     ),
     Reason.NEW_FORM: Meaning(
         State.NOT_WORSE,
@@ -105,5 +112,5 @@ def table() -> Iterator[str]:
     yield "|---|---|---|"
     for meaning in MEANINGS.values():
         code = f"{EXIT_CODES[meaning.state]}{' ⚠' if meaning.warns else ''}"
-        of_tool = phrase(meaning.of_tool, "; of another tool: {}")
+        of_tool = phrase(meaning.elsewhere.get("tool"), "; of another tool: {}")
         yield f"| {code} | {meaning.sentence} | {meaning.settles}{of_tool} |"
