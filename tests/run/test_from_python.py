@@ -176,13 +176,20 @@ def test_a_check_is_known_in_its_evaluation_alone():
         runevals.evaluate(CASES, right, checks=["short"])
 
 
+def evaluated(cases, baseline):
+    checks = ["ExactMatch"]
+    found = runevals.evaluate(cases, lambda prompt: prompt.replace("q", "a"), checks=checks, baseline=baseline)
+    return found if baseline is None else found.verdict
+
+
 def test_what_settles_it_can_be_done_in_python():
-    before = runevals.evaluate(CASES, right, checks=["ExactMatch"])
-    edited = [{**CASES[0], "expected": "Quito"}, *CASES[1:]]
-    line = runevals.evaluate(edited, right, checks=["ExactMatch"], baseline=before).verdict.headline
-    assert "the function of the base is not here; take a run with the edit as the baseline" in line
-    line = runevals.evaluate(CASES, worse, checks=["ExactMatch"], baseline=before).verdict.headline
-    assert "--base" not in line
+    cases = [{"prompt": f"q{n}", "expected": f"a{n}", "id": f"k{n}"} for n in range(12)]
+    before = evaluated(cases, None)
+    assert evaluated([{**cases[0], "expected": "Quito"}, *cases[1:]], before).headline.endswith(
+        "the function of the base is not here; take a run with the edit as the baseline"
+    )
+    others = [{**case, "prompt": f"q{case['prompt']}", "expected": f"a{case['expected']}"} for case in cases]
+    assert evaluated(others, before).headline.endswith("; make a new baseline")
 
 
 def test_rows_of_a_data_frame_are_cases():

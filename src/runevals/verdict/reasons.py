@@ -76,6 +76,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
         State.NOT_KNOWN,
         "too little can be compared with the base",
         "`on_unknown: pass`, once it is merged, lets it pass",
+        elsewhere={"function": "make a new baseline"},
     ),
     Reason.CHANCE: Meaning(
         State.NOT_KNOWN,
