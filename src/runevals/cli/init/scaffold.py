@@ -332,7 +332,7 @@ def _next_steps(
     with_base = base_command(settings.repository)
     if with_base is not None:
         what = f"a change{phrase(prompt.name and _from(settings.cwd / prompt.name, here), ' of {}')}"
-        yield f"  see what {what} does: {_there(settings, here, with_base)}"
+        yield f"  once this is committed, see what {what} does: {_there(settings, here, with_base)}"
     if settings.cwd != here:
         yield "  run all projects: runevals --all-projects"
     yield from _on_pull_requests(settings, github=github)

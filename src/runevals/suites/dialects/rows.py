@@ -242,7 +242,7 @@ def _evaluator_problems(
             source.problem(
                 (),
                 "names no evaluators; add 'evaluators' to the file, to its entry in the settings, or run with "
-                "--evaluators preset-exact-match",
+                "--evaluators preset-contains",
             )
         ]
     problems: list[FileProblem] = []
