@@ -80,15 +80,17 @@ def active_entries(
             problems.append(replace(entry.place, message=message))
         else:
             active.update({(case.suite, case.key): entry for case in matches})
-    notices = [f"quarantine: {problem.message}" for problem in problems]
     in_suite = Counter(case.suite for case in cases)
     counts = Counter(suite for suite, _ in active)
     for suite in [suite for suite, number in counts.items() if number > MOST * in_suite[suite]]:
-        notices.append(
-            f"quarantine: {counts[suite]} of {in_suite[suite]} cases of {suite} are listed, more than a tenth; "
+        message = (
+            f"{counts[suite]} of {in_suite[suite]} cases of {suite} are listed, more than a tenth; "
             "none of them is ignored (of fewer than 10 cases, none can be)"
         )
+        first = next(entry for case, entry in active.items() if case[0] == suite)
+        problems.append(replace(first.place, message=message))
         active = {case: entry for case, entry in active.items() if case[0] != suite}
+    notices = [f"quarantine: {problem.message}" for problem in problems]
     notices += [f"quarantined: {key} ({entry.owner}: {entry.reason})" for (_, key), entry in active.items()]
     return Quarantine(cases=frozenset(active), notices=tuple(notices), problems=tuple(problems))
 
