@@ -13,6 +13,7 @@ from runevals.records import Layer, Problem, ToolCall, Verdict
 from runevals.records.trace import same_tool
 
 _TOOLS = ("skill", "activate_skill")  # of Claude Code and Copilot, of Gemini CLI
+_NO_TRACE = missing(f"{NO_TRACE.message}; `suites:` in the settings names those that it can answer")
 
 
 @evaluator("skill_triggered")
@@ -47,7 +48,7 @@ class SkillTriggered(Check):
     def check(self, subject: Subject) -> Verdict | Problem:
         calls = subject.response.tool_calls
         if calls is None:
-            return NO_TRACE
+            return _NO_TRACE
         call = next((call for call in calls if _loads(call, self.skill)), None)
         skills = subject.response.skills
         if call is not None:
