@@ -182,6 +182,16 @@ def evaluated(cases, baseline):
     return found if baseline is None else found.verdict
 
 
+def test_a_function_that_needs_the_expected_text_skips_cases_without():
+    def same(answer, expected):
+        return answer.lower() == expected.lower()
+
+    cases = [*CASES, {"question": "Who?"}]
+    assert [row["same"] for row in runevals.evaluate(cases, right, checks=[same]).rows] == [True, True, None]
+    evaluation = runevals.evaluate(CASES, right, checks={"share": lambda answer: 0.7})
+    assert "a check returns a bool, or {'passed': …, 'score': …}" in str(evaluation)
+
+
 def test_what_settles_it_can_be_done_in_python():
     cases = [{"prompt": f"q{n}", "expected": f"a{n}", "id": f"k{n}"} for n in range(12)]
     before = evaluated(cases, None)

@@ -305,13 +305,15 @@ def _register(name: str, function: _Function) -> None:
     class OwnCheck(Check):
         """A function of the program; what it returns is read as what a grader returns."""
 
+        needs_expected = "expected" in required  # then a case without is skipped
+
         def check(self, subject: Subject) -> Verdict:
             values = {name: _OF_SUBJECT[name](subject) for name in names}
             value = function(**values) if names else function(subject.response.text)
             value = value.tolist() if hasattr(value, "tolist") else value  # of numpy
             answer = grade(dict(value) if isinstance(value, Mapping) else {"passed": value})
             if isinstance(answer, str):
-                raise TypeError(answer)
+                raise TypeError(f"{answer}; a check returns a bool, or {{'passed': …, 'score': …}}")
             score = float(bool(answer.passed)) if answer.score is None else answer.score
             return Verdict(score, answer.reason, answer.details, passed=answer.passed)
 
