@@ -192,6 +192,13 @@ def test_a_function_that_needs_the_expected_text_skips_cases_without():
     assert "a check returns a bool, or {'passed': …, 'score': …}" in str(evaluation)
 
 
+def test_the_score_of_a_row_is_the_one_that_the_summary_has():
+    graded = {"graded": lambda answer: {"passed": True, "score": 0.7}}
+    evaluation = runevals.evaluate(CASES, right, checks=graded)
+    assert [row["score"] for row in evaluation.rows] == [pytest.approx(3.8)] * 2
+    assert "score 3.80 of 5" in str(evaluation)
+
+
 def test_what_settles_it_can_be_done_in_python():
     cases = [{"prompt": f"q{n}", "expected": f"a{n}", "id": f"k{n}"} for n in range(12)]
     before = evaluated(cases, None)

@@ -39,6 +39,7 @@ from runevals.suites.fingerprint import case_fingerprints
 from runevals.suites.load import LoadedSuites
 from runevals.targets.function import FunctionTarget, name_of
 from runevals.targets.program import Repeated
+from runevals.verdict.score import of_five
 
 _Function = Callable[..., Any]
 OneCheck = _Function | type[Evaluator]
@@ -335,7 +336,7 @@ def _rows(case: CaseReport) -> Iterable[dict[str, Any]]:
                 "expected": turn.expected,
                 "answer": turn.output,
                 "passed": {"passed": True, "failed": False}.get(attempt.status.value),
-                "score": attempt.composite,
+                "score": of_five(attempt.value),
                 "error": if_known(lambda error: error.message, turn.error),
                 "latency_s": turn.latency_s,
                 "cost_usd": turn.cost_usd,
