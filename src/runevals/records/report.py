@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from types import NoneType
 from typing import Annotated, Literal, TypeVar
@@ -10,7 +10,6 @@ from typing import Annotated, Literal, TypeVar
 from msgspec import Meta, Struct, field
 from msgspec.structs import force_setattr
 
-from runevals.lib.nullable import mean
 from runevals.records.outcome import FROM_0_TO_1, Layer, Outcome
 from runevals.records.problem import STOPPED_CODES, WORKSPACE_BROKEN, Problem
 from runevals.records.rules import BY_HASH, CRITICAL_CATEGORIES, REDTEAM
@@ -45,9 +44,6 @@ def share_of(composite: float | None) -> float | None:
     return None if composite is None else (composite - 1.0) / 4.0
 
 
-_SHARES = {Outcome.FAILED: 0.0, Outcome.PASSED: 1.0}
-
-
 class CheckResult(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """One evaluator applied to one turn, and its outcome."""
 
@@ -72,11 +68,6 @@ class CheckResult(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=Tru
     def __post_init__(self) -> None:
         force_setattr(self, "passed", self.outcome is _PASSED)
         _share(self, scale=FROM_0_TO_1, weight=_ONE, details=NOTHING)
-
-    @property
-    def share(self) -> float | None:
-        """Its score if it has one, else 1 or 0 for whether it passed; None if it was not measured."""
-        return _SHARES.get(self.outcome) if self.score is None else self.score
 
 
 class TurnReport(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -158,13 +149,14 @@ class AttemptReport(Struct, frozen=True, kw_only=True, gc=False):
                     and result.layer is not Layer.JUDGE
                     and result.outcome.measured
                 ):
-                    return self.mean_score()
+                    return self._mean_score
         return (1.0 if passed else 0.0) if self.share is None else self.share
 
-    def mean_score(self, left_out: Container[str] = ()) -> float | None:
-        """The mean of the shares of its checks, without these."""
-        results = (result for turn in self.turns for result in turn.results)
-        return mean(result.share for result in results if result.id not in left_out)
+    @property
+    def _mean_score(self) -> float:
+        """The mean of what was measured: the score of each check, or whether it passed."""
+        results = [result for turn in self.turns for result in turn.results if result.outcome.measured]
+        return sum(float(each.passed) if each.score is None else each.score for each in results) / len(results)
 
     @property
     def unmeasured(self) -> bool:

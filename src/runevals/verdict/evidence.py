@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome
-from runevals.verdict.matching import Key, Pair, is_due, is_judged
+from runevals.verdict.matching import Key, Pair, is_due, is_judged, share_of
 from runevals.verdict.plan import Entrant, Unit, entrant
 from runevals.verdict.score import without_checks
 
@@ -48,7 +48,7 @@ def values_of(run: AttemptReport) -> Mapping[str, float | None]:
     """Unit → its value in one run, None if it could not be measured; without those that were not due."""
     if not run.status.measured:
         return {}
-    values = {name: result.share for name, result in _results(run) if result.outcome is not Outcome.SKIPPED}
+    values = {name: share_of(result) for name, result in _results(run) if result.outcome is not Outcome.SKIPPED}
     return {OUTCOME: float(run.status is Outcome.PASSED), **values}
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.nullable import grouped
+from runevals.lib.nullable import grouped, mean
 from runevals.lib.record_from import record_from
 from runevals.records import (
     AttemptReport,
@@ -30,6 +30,7 @@ SIMILAR = 0.6  # the least ratio of an edited prompt to the one before
 MOST_COMPARED = 40_000  # pairs of prompts
 LONGEST_COMPARED = 2000  # characters of a prompt
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # a look-up in an enumeration has its price
+_SHARES = {_FAILED: 0.0, _PASSED: 1.0}
 
 
 class Side(Struct):
@@ -79,8 +80,12 @@ class Side(Struct):
 
     def without(self, checks: Container[str], case: CaseReport) -> Side:
         """It with the mean of the others as the value of each of the case's runs."""
-        values = [run.mean_score(checks) for run in case.runs if run.value is not None]
-        return replace(self, values=tuple(value for value in values if value is not None))
+        runs = [
+            [share_of(result) for turn in run.turns for result in turn.results if result.id not in checks]
+            for run in case.runs
+            if run.value is not None
+        ]
+        return replace(self, values=tuple(value for value in map(mean, runs) if value is not None))
 
     def completed(self, outcome: int) -> Side:
         """It if every run that has no value had failed (0) or passed (1)."""
@@ -91,6 +96,11 @@ class Side(Struct):
     def outcomes(self) -> tuple[float, ...]:
         """A number for each run that was measured, in order: 0.0 failed, 1.0 passed."""
         return outcomes(self.passes, self.runs)
+
+
+def share_of(result: CheckResult) -> float | None:
+    """The value 0–1 of a check: its score if it has one, else whether it passed; None if it was not measured."""
+    return _SHARES.get(result.outcome) if result.score is None else result.score
 
 
 def is_judged(result: CheckResult) -> bool:
