@@ -59,6 +59,15 @@ def test_a_fall_is_of_the_part_that_is_least_by_chance(rates, line):
     assert (what, int(key) % 4 if "category" in line else 0) == ("see one", 0)
 
 
+def test_a_category_that_fell_is_named_beside_the_few_of_its_cases_that_are_proven():
+    rng = Random(2)
+    base, head = flaky((0.9,) * 4, rng), flaky((0.6, 0.9, 0.9, 0.9), rng)
+    base[0], head[0] = (case("k0", runs * 20, category="a") for runs in ("ppp", "ppf"))
+    base[4], head[4] = (case("k4", runs * 20, category="a") for runs in ("ppp", "fff"))
+    line = decide(report(base), report(head)).verdict.headline
+    assert re.match(r"2 cases lost: k0, k4; the pass rate of 100 cases of category a fell by ", line), line
+
+
 @pytest.mark.parametrize(
     ("head", "line", "exit_code"),
     [

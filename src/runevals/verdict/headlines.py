@@ -9,8 +9,8 @@ from runevals.lib.nullable import grouped
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import capitalised, first_of, joined, p_value, phrase, plural, points, short_list
 from runevals.records import CauseGroup, Change, Comparison, Finding, Reason, RunInfo, RunReport, State
-from runevals.verdict.causes import FEWEST, causes, labels
-from runevals.verdict.lost_together import lost_keys
+from runevals.verdict.causes import FEWEST, causes
+from runevals.verdict.lost_together import is_in, lost_keys
 from runevals.verdict.reasons import MEANINGS
 from runevals.verdict.wording import NAMES
 
@@ -28,9 +28,11 @@ def loss(report: RunReport, comparison: Comparison) -> str:
     others = [each for each in cases if each.key not in fallen]
     groups = next((each.groups for each in causes(report, comparison) if each.kind == "lost"), ())
     shared = "" if fallen and others else _shared(groups)
+    untold = lost - fallen.keys() - {each.key for each in others}
     text: list[str] = []
     if sure and {each.key for each in others} <= {(change.suite, change.key) for change in sure}:
         failing = [each for each in comparison.of_kind("regressed") if (each.suite, each.key) in lost]
+        untold -= {(each.suite, each.key) for each in failing}
         first = "" if critical else _first(failing, report)
         open_ = [each.called for each in comparison.cases(State.NOT_KNOWN) if each.key not in lost]
         more = phrase(len(open_), "; {:,} more may have: ") + short_list(open_)
@@ -41,7 +43,9 @@ def loss(report: RunReport, comparison: Comparison) -> str:
         score = f"the score{phrase(short_list(checks), ' of {}')} fell in {len(fallen):,} of {of}"
         text.append(f"{score}{shared or _first([*fallen.values()], report)}")
     text += filter(None, (_critical(critical, "lost"), _critical(removed, "removed")))
-    if part := _fallen_part(comparison.parts(State.WORSE), [*sure, *fallen.values()], alone=not text):
+    rest = [case for case in report.cases if (case.suite, case.key) in untold]
+    parts = [each for each in comparison.parts(State.WORSE) if not text or any(is_in(one, each) for one in rest)]
+    if part := strongest(parts):
         text.append(dropped(part) + (shared if part.family == "whole" else ""))
     return capitalised("; ".join(text))
 
@@ -50,13 +54,6 @@ def _critical(names: Sequence[str], what: str) -> str:
     """ "a critical case is removed: KB-1"; empty if there are none."""
     subject = "a critical case is" if len(names) == 1 else "critical cases are"
     return phrase(short_list(names), f"{subject} {what}: {{}}")
-
-
-def _fallen_part(parts: Sequence[Finding], lost: Sequence[Change], *, alone: bool) -> Finding | None:
-    """The part to name: beside lost cases, one that has none of them."""
-    inside = {value for change in lost if change.head is not None for _, value in labels(change.head)}
-    parts = [each for each in parts if alone or (each.family != "whole" and each.name not in inside)]
-    return strongest(parts)
 
 
 def strongest(parts: Sequence[Finding]) -> Finding | None:
