@@ -359,7 +359,9 @@ def test_a_recording_of_the_right_answers_is_not_compared(change):
     [
         pytest.param({"expected_response": "y"}, "its expected text was edited", id="expected"),
         pytest.param({"prompt": "Say yes."}, "its prompt was edited", id="prompt"),
-        pytest.param({"evaluators": {"contains": {"value": "y"}}}, "its checks were edited", id="check"),
+        pytest.param(
+            {"evaluators": {"contains": {"value": "y"}}}, "its checks or other fields were edited", id="check"
+        ),
         pytest.param({"tags": []}, "lost the tag safety", id="tag"),
         pytest.param({"category": None}, "moved from category refunds to none", id="category"),
         pytest.param({"testId": "x", "prompt": "Yes?"}, "the case was removed", id="replaced"),

@@ -85,4 +85,4 @@ def test_another_grader_of_promptfoo_is_an_edit_of_the_checks(options, judge):
     assert head.run.judge is None if judge is None else head.run.judge.model == judge
     comparison = decide(base, head).comparison
     assert [(change.change, change.key) for change in comparison.changes] == [("edited", "refund")]
-    assert [weakening.message for weakening in comparison.weakenings] == ["its checks were edited"]
+    assert [weakening.message for weakening in comparison.weakenings] == ["its checks or other fields were edited"]

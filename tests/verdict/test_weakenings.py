@@ -38,7 +38,11 @@ def checked(**result):
         ({"weight": 2.0}, {"weight": 1.0}, "the weight of ExactMatch was cut from 2 to 1"),
         ({"id": "Relevance"}, {}, "the check Relevance was removed"),
         ({}, {"negated": True}, "ExactMatch was inverted by `not`"),
-        ({"threshold": 3.0}, {"threshold": 4.0}, "its checks were edited"),  # options may have been, too
+        (
+            {"threshold": 3.0},
+            {"threshold": 4.0},
+            "its checks or other fields were edited",
+        ),  # options may have been, too
     ],
 )
 def test_weaker_checks_of_an_edited_case(before, after, message):
@@ -54,7 +58,7 @@ def test_weaker_checks_of_an_edited_case(before, after, message):
         ({"expected": "31 days", "prompt": "Say 31 days."}, "its expected text was edited"),
         ({"prompt": "Say 30 days."}, "its prompt was edited"),
         ({"context": "30 days"}, "its prompt was edited"),
-        ({}, "its checks were edited"),
+        ({}, "its checks or other fields were edited"),
         ({"workspace": WorkspaceChanges()}, "its checks or its workspace were edited"),
     ],
 )

@@ -51,7 +51,10 @@ def _weaker_parts(pair: Pair) -> Iterator[str]:
     yield from (message for message, holds in others.items() if holds)
 
 
-_CHECKS, _CHECKS_OR_WORKSPACE = _OTHER_EDITS = "its checks were edited", "its checks or its workspace were edited"
+_CHECKS, _CHECKS_OR_WORKSPACE = _OTHER_EDITS = (
+    "its checks or other fields were edited",
+    "its checks or its workspace were edited",
+)
 
 
 def _edited(base: CaseReport, head: CaseReport) -> str:
