@@ -130,3 +130,15 @@ def test_only_what_is_confused_more_is_named_the_most_first():
         (("a",), ("b",), 0.25, 0.5),
         (("b",), ("a",), 0.0, 0.125),
     ]
+
+
+def test_a_near_miss_that_another_skill_answers_confuses_none(six, runevals):
+    """Who wrote it says which skill it is not for, and nothing of the others."""
+    lines = [json.loads(line) for line in (six.path / "head.jsonl").read_text().splitlines()]
+    for line in lines:
+        if line["case"] == "review-no":
+            line["tool_calls"] = [{"name": "Skill", "input": {"skill": "notes"}}]
+    six.write("head.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    runevals(*RUN)
+    assert uses(six.document())["", ""] == (None, 5)
+    assert ("", "notes") in uses(six.document())  # its own near miss, which loads it
