@@ -357,7 +357,7 @@ def test_the_reason_of_a_test_of_pytest_begins_with_what_was_raised(project, run
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        ([], 3, "⚠ Not known – there is no base to compare with: no --baseline names its results"),
+        ([], 3, "⚠ Not known – there is no base to compare with: name its results with `--baseline FILE`"),
         (["--baseline", "none"], 0, "✓ 40 of 40 cases pass – nothing to compare with yet"),
         (["--baseline", "same.xml"], 0, "✓ No regression"),
     ],

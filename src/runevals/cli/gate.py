@@ -22,7 +22,7 @@ from runevals.run.request import RunRequest
 from runevals.run.tool_results import ResultsRequest, report_of_tool
 from runevals.settings.resolve import resolve
 
-_UNNAMED = "no --baseline names its results (`none` compares with nothing)"
+_UNNAMED = "name its results with `--baseline FILE` (`--baseline none` compares with nothing)"
 
 
 @click.command("gate", cls=GroupedCommand)
