@@ -38,7 +38,9 @@ def test_a_skill_outside_of_the_repository_is_not_looked_at(project):
     project.write("repository/evals/evals.json", SUITE)
     root = project.path / "repository"
     suite = load(root / "evals/evals.json", "evals/evals.json", LoadOptions(root=root))
-    assert (suite.name, suite.skill, suite.problems) == ("notes", None, ())
+    assert (suite.name, suite.skill) == ("notes", None)
+    told = "SKILL.md:1: warning: there is no such file; evals/ beside it is for the skill 'notes'"
+    assert [str(problem) for problem in suite.problems] == [told]
 
 
 @pytest.mark.parametrize(
