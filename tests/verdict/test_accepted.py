@@ -185,3 +185,15 @@ def test_what_is_not_known_of_a_case_that_failed_can_be_accepted_and_what_was_no
     ]
     comparison = replace(compare(head, base, "base.json"), findings=tuple(findings), state=State.NOT_KNOWN)
     assert [loss.case for loss in lost_cases(conclusion_of(head, comparison, GateRules()))] == ["a"]
+
+
+@pytest.mark.parametrize("same", [0, 1])
+def test_an_edit_of_too_many_cases_can_be_accepted(same):
+    """As an assertion that is added to all tests of another tool, whose old form nothing can run."""
+    base = [case(f"k{n}", "p") for n in range(10)]
+    edited = [case(f"k{n}", "p", fingerprint=f"edited {n}") for n in range(same, 10)]
+    head, comparison, found = lost([*base[:same], *edited], base)
+    assert Reason.INCOMPARABLE in {each.reason for each in comparison.findings}
+    assert [loss.case for loss in found] == [one.key for one in edited]
+    _, rest = without_accepted(head, comparison, found, RegressionRule())
+    assert rest is None if same == 0 else rest.state is State.NOT_WORSE

@@ -127,11 +127,12 @@ def _without(report: RunReport, keys: Collection[Key]) -> RunReport:
 
 def acceptance_headline(acceptance: Acceptance, comparison: Comparison) -> str:
     """ "3 regressed, accepted by @ana: shorter answers are wanted"."""
-    fell = {(change.suite, change.key) for change in comparison.of_kind("regressed", "worse", "edited")}
+    kinds = {(change.suite, change.key): change.change for change in comparison.changes}
+    names = {"regressed": "regressed", "worse": "regressed", "edited": "edited"}
     words = Counter(
-        "removed" if loss.head == REMOVED else "regressed" if (loss.suite, loss.case) in fell else "failing"
+        "removed" if loss.head == REMOVED else names.get(kinds.get((loss.suite, loss.case), ""), "failing")
         for loss in acceptance.losses
     )
-    counts = [f"{words[word]} {word}" for word in ("regressed", "failing", "removed") if words[word]]
+    counts = [f"{words[word]} {word}" for word in ("regressed", "edited", "failing", "removed") if words[word]]
     reasons = "; ".join(dict.fromkeys(one_line(loss.reason) for loss in acceptance.losses))
     return f"{', '.join(counts)}, accepted by @{acceptance.by}: {one_line(reasons, LONGEST_REASONS)}"

@@ -75,7 +75,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
     Reason.INCOMPARABLE: Meaning(
         State.NOT_KNOWN,
         "too little can be compared with the base",
-        "`on_unknown: pass`, once it is merged, lets it pass",
+        "`runevals accept` for what was edited or removed, or `on_unknown: pass` once it is merged",
         elsewhere={"function": "make a new baseline"},
     ),
     Reason.CHANCE: Meaning(
