@@ -73,7 +73,6 @@ WITHOUT: frozenset[str] = frozenset(
         "reports/page_cases",
         "reports/page_overview",
         "reports/sections",
-        "run/baseline/dependencies",
         "run/baseline/reuse",
         "run/check_result",
         "run/cluster/connect",

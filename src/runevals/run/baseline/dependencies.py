@@ -25,6 +25,7 @@ from runevals.verdict.comparability import agent_version
 from runevals.version import __version__
 
 _SUFFIXES = ("py", "js", "mjs", "cjs", "ts", "mts", "sh", "rb", "go", "rs", "java", "kt", "php", "cs", "lua", "pl")
+_MOST_READ = 1_000_000  # bytes of a program; a word may also name the weights of a model
 _PROGRAMS = tuple(f"*.{suffix}" for suffix in _SUFFIXES)
 # Folders that are built, installed or written, as a rule, and not read by what is under test.
 _BUILT = frozenset(
@@ -187,10 +188,10 @@ def program_files(settings: Settings) -> list[Path]:
 
 
 def texts_of_program(settings: Settings) -> Iterator[tuple[Path, str]]:
-    """The files of the target's program, as far as its words name them, and what is in them."""
-    for path in _words(settings):
-        with suppress(OSError, ValueError):
-            yield path, path.read_text("utf-8")
+    """The files of the target's program, as far as its words name them, and the beginning of their text."""
+    for path in filter(Path.is_file, _words(settings)):
+        with suppress(OSError), path.open("rb") as file:
+            yield path, file.read(_MOST_READ).decode("utf-8", "replace")
 
 
 def settings_paths(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
