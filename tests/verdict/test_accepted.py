@@ -16,6 +16,7 @@ from runevals.records import (
     RegressionRule,
     State,
 )
+from runevals.records.report import OF_TOOL
 from runevals.verdict.accepted import acceptance_headline, lost_cases, without_accepted
 from runevals.verdict.compare import compare
 from runevals.verdict.outcome import conclusion_of
@@ -192,7 +193,11 @@ def test_an_edit_of_too_many_cases_can_be_accepted(same):
     """As an assertion that is added to all tests of another tool, whose old form nothing can run."""
     base = [case(f"k{n}", "p") for n in range(10)]
     edited = [case(f"k{n}", "p", fingerprint=f"edited {n}") for n in range(same, 10)]
-    head, comparison, found = lost([*base[:same], *edited], base)
+    head, comparison, _ = lost([*base[:same], *edited], base)
+    suite = replace(head.run.suites[0], dialect=f"{OF_TOOL}promptfoo")
+    of_tool = replace(head, run=replace(head.run, suites=(suite,)))
+    found = lost_cases(conclusion_of(of_tool, comparison, GateRules()))
+    assert lost_cases(conclusion_of(head, comparison, GateRules())) == (), "ours are run in their old form"
     assert Reason.INCOMPARABLE in {each.reason for each in comparison.findings}
     assert [loss.case for loss in found] == [one.key for one in edited]
     _, rest = without_accepted(head, comparison, found, RegressionRule())

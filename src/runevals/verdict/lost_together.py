@@ -40,7 +40,9 @@ def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
     keys |= {each.key for each in comparison.cases(State.NOT_WORSE) if each.reason is Reason.NEW_FORM}
     too_few = Reason.INCOMPARABLE in {each.reason for each in comparison.findings}  # by what was removed, too
     is_strict = "weakening" in {each.metric for each in failed}
-    weaker = comparison.weakenings if is_strict else comparison.of_kind("removed", "edited") if too_few else ()
+    # Nothing runs the old form of another tool's case.
+    gone = comparison.of_kind("removed", "edited" if conclusion.report.run.of_tool else "removed")
+    weaker = comparison.weakenings if is_strict else gone if too_few else ()
     return lost_keys(comparison).union(keys, ((one.suite, one.key) for one in weaker))
 
 

@@ -75,8 +75,11 @@ MEANINGS: Mapping[Reason, Meaning] = {
     Reason.INCOMPARABLE: Meaning(
         State.NOT_KNOWN,
         "too little can be compared with the base",
-        "`runevals accept` for what was edited or removed, or `on_unknown: pass` once it is merged",
-        elsewhere={"function": "make a new baseline"},
+        "`on_unknown: pass`, once it is merged, lets it pass",
+        elsewhere={
+            "tool": "`runevals accept`, or `on_unknown: pass` once it is merged",
+            "function": "make a new baseline",
+        },
     ),
     Reason.CHANCE: Meaning(
         State.NOT_KNOWN,

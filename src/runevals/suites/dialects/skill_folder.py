@@ -41,8 +41,8 @@ def skill_of(folder: Path | None, root: Path, skill_name: str | None) -> SkillFo
         path = folder.with_name(FILE)
         is_beside = folder.name == "evals" and skill_name and lies_inside(root, path)
         message = f"there is no such file; evals/ beside it is for the skill '{skill_name}'"
-        told = [_warning(path.resolve().relative_to(root.resolve()).as_posix(), message)] if is_beside else []
-        return SkillFolder(name=skill_name or _name_of(folder), problems=tuple(told))
+        missing = [_warning(path.resolve().relative_to(root.resolve()).as_posix(), message)] if is_beside else []
+        return SkillFolder(name=skill_name or _name_of(folder), problems=tuple(missing))
     name, problems = _front_matter(place / FILE, root)
     return SkillFolder(name=name or skill_name or _name_of(place), folder=place, problems=tuple(problems))
 
