@@ -195,6 +195,19 @@ def test_a_case_that_erred_is_measured_if_fresh_runs_err_no_more_than_the_base(r
     assert (erred.unmeasured, "k7" in str(found.report.run.notices)) == (exit_code != 0, exit_code == 0)
 
 
+def test_the_error_that_is_told_is_of_a_case_that_fresh_runs_replace():
+    """The first case that erred errs for good, with another error."""
+    lasting = case("k3", "e")
+    [attempt] = lasting.attempts
+    turn = replace(attempt.turns[0], error=Problem(code="target_failed", message="no such model"))
+    lasting = replace(lasting, attempts=(replace(attempt, turns=(turn,)),))
+    rounds = {**STORED, "k3": "e", "k7": "e"}
+    runner = ScriptedRunner(rounds, always(""), always("p", k3="e"), cases={"k3": lasting})
+    runner.all_rounds, runner.why_no_base = True, "there is no base"
+    [told] = alone(runner, RULE).run.notices
+    assert ("k7" in told, "connection reset" in told, "no such model" in told) == (True, True, False)
+
+
 @pytest.mark.parametrize("acceptable", [False, True])
 def test_beside_a_loss_a_case_that_erred_is_run_again_if_losses_may_be_accepted(acceptable):
     runner = ScriptedRunner({**STORED, "k0": "fff", "k7": "epp"}, always("p"), always("p", k0="f"))

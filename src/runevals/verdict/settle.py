@@ -120,7 +120,8 @@ def with_fresh_runs(runner: Runner, head: RunReport, pairs: Iterable[Pair], rule
     runner.checking(len(erred))
     again = {(case.suite, case.key): case for case in ErroredRuns(runner, rule).measured(erred)}
     names = short_list([called(case.key, case.name) for case in again.values()])
-    why = names and f"{names} ({one_line(str(first_error(erred[0].head)))})"
+    errors = [first_error(pair.head) for pair in erred if pair.key in again]
+    why = names and f"{names} ({one_line(str(errors[0]))})"
     notices = filter(None, (*head.run.notices, phrase(why, "measured by fresh runs, as a run erred: {}")))
     cases = [again.get((case.suite, case.key), case) for case in head.cases]
     return run_report(replace(head.run, notices=tuple(notices)), cases, complete=head.complete)
