@@ -43,7 +43,8 @@ def loss(report: RunReport, comparison: Comparison) -> str:
         score = f"the score{phrase(short_list(checks), ' of {}')} fell in {len(fallen):,} of {of}"
         text.append(f"{score}{shared or _first([*fallen.values()], report)}")
     text += filter(None, (_critical(critical, "lost"), _critical(removed, "removed")))
-    rest = [case for case in report.cases if (case.suite, case.key) in untold]
+    changed = comparison.of_kind("regressed", "worse")
+    rest = [*filter(None, (each.head for each in changed if (each.suite, each.key) in untold))]
     parts = [each for each in comparison.parts(State.WORSE) if not text or any(is_in(one, each) for one in rest)]
     if part := strongest(parts):
         text.append(dropped(part) + (shared if part.family == "whole" else ""))

@@ -416,8 +416,11 @@ def _difference(pair: Pair, regressed: ChangeLabel) -> Change | None:
         return change_of(pair, "regressed", regressed)
     if pair.fixed:
         return change_of(pair, "fixed", "flaky" if pair.head.flaky else "fixed")
-    difference = fmean(pair.now.values) - fmean(pair.before.values)
-    return change_of(pair, "better" if difference > 0 else "worse") if difference else None
+    if pair.now.values != pair.before.values:  # as of nearly every case
+        difference = fmean(pair.now.values) - fmean(pair.before.values)
+        if difference != 0.0:
+            return change_of(pair, "better" if difference > 0 else "worse")
+    return None
 
 
 def change_of(pair: Pair, kind: ChangeKind, label: ChangeLabel | None = None) -> Change:
