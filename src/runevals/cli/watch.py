@@ -32,8 +32,8 @@ from runevals.targets.agents.skills import SKILL_FILE
 from runevals.targets.skill import SkillSettings
 
 EVERY_S = 0.5
-_FILE_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 SETTLED_S = 0.2  # an editor may write a file in several steps
+_FILE_NAME = re.compile(r"[\w-]+(?:\.[\w-]+)+")
 
 Stamps = Mapping[Path, tuple[int, int] | None]  # time and size of the last write, None if there is no file
 

@@ -330,7 +330,7 @@ class RunInfo(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def made_by(self) -> str:
         """What made it: a "tool", a "function" of the program that asks, or a target of the settings (empty)."""
-        return {True: "tool"}.get(self.of_tool, str(self.target.detail.get("made_by", "")))
+        return "tool" if self.of_tool else str(self.target.detail.get("made_by", ""))
 
     @property
     def filters(self) -> list[str]:

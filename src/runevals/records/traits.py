@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from msgspec import Struct
 
@@ -31,8 +31,6 @@ class Traits(Struct, frozen=True, kw_only=True):
 UNKNOWN = Traits(takes_cwd=True, takes_files=True)  # there is no target yet: nothing is refused
 
 
-def common(several: Iterable[Traits]) -> Traits:
-    """What every one of them has; UNKNOWN if there is none."""
-    alike = [*several]
-    names = Traits.__struct_fields__
-    return Traits(**{name: all(getattr(one, name) for one in alike) for name in names}) if alike else UNKNOWN
+def common(several: Collection[Traits]) -> Traits:
+    """What every one of them has."""
+    return Traits(**{name: all(getattr(one, name) for one in several) for name in Traits.__struct_fields__})

@@ -14,7 +14,7 @@ from runevals.lib import plugins
 from runevals.lib.storage.files import relative_name
 from runevals.lib.terminal import notice
 from runevals.records import Suite
-from runevals.records.traits import common
+from runevals.records.traits import UNKNOWN, common
 from runevals.run.project_folders import way_to_projects
 from runevals.settings.places import PLACES, contents_here, settings_file_in
 from runevals.settings.resolve import Settings
@@ -63,7 +63,7 @@ def load_request(settings: Settings) -> LoadRequest:
         template=None if target is None else target.prompt,
         other_templates=tuple(filter(None, (one.prompt for one in settings.load.side_by_side))),
         target_type=" or ".join(dict.fromkeys(one.type for one in targets)) or None,
-        traits=common(one.traits for one in targets),
+        traits=common([one.traits for one in targets] or [UNKNOWN]),
     )
 
 

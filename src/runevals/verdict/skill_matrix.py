@@ -91,14 +91,13 @@ def _skills_of_prompts(cases: Sequence[CaseReport]) -> Mapping[str, Skills]:
 
 
 def _counts(cases: Sequence[CaseReport], skills: Mapping[str, Skills]) -> Counts:
-    """The runs of turns by the skills that their prompt is for, and those that were loaded."""
+    """The runs of turns by the skills that their prompt is for, and those loaded: of a near miss, its own."""
     counts: Counts = Counter()
     for case in cases:
         loads: dict[tuple[int, str], set[str]] = defaultdict(set)
         for run, prompt, result in _triggers(case):
             names = result.details["loads"]
             some = set(map(str, names)) if isinstance(names, list | tuple) else set()
-            own = {str(result.details.get("skill"))}
-            loads[run, prompt] |= some if skills[prompt] else some & own  # another may be what a near miss is for
+            loads[run, prompt] |= some if skills[prompt] else some & {str(result.details.get("skill"))}
         counts.update((skills[prompt], tuple(sorted(names))) for (_, prompt), names in loads.items())
     return counts
