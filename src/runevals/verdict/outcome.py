@@ -42,6 +42,7 @@ class Baseline(Struct, frozen=True, kw_only=True):
     report: RunReport
     source: str
     fresh: bool = False  # measured just now: a loss against it needs no verification
+    too_little: str = ""  # why so few of its cases were measured that nothing but a loss is certain
     older: str | None = None  # the older commit it was measured at, if its results may differ from the base's
 
 

@@ -186,6 +186,15 @@ def test_a_base_that_can_measure_only_a_part_says_its_own_error(needing, runeval
     ended(code, 3, out + err, told)
 
 
+def test_a_loss_that_half_a_base_proves_blocks(needing, runevals):
+    """What that base could not measure may hide another loss, and hides none of these."""
+    needing.on_base(agent=PARTLY)
+    twenty(needing)
+    needing.write("agent.py", PARTLY.replace("'Paris'", "'Rome'").replace('"Paris"', '"Rome"'))
+    code, out, err = against_main(runevals)
+    ended(code, 1, out + err, "✗ 3 of 10 cases regressed: k0, k2, k4; 17 more may have")
+
+
 def test_a_failing_verdict_that_half_a_base_cannot_verify_says_its_error(needing, runevals):
     needing.on_base(start=STOCHASTIC, agent=PARTLY)
     commit = twenty(needing)
