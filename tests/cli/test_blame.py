@@ -82,6 +82,20 @@ def test_each_lost_case_names_its_lines(change, runevals):
     assert runevals("report", "out.json", "-o", "again.md")[1] == "Written: again.md\n"
 
 
+def test_of_a_case_that_failed_before_the_lines_that_lost_a_check_are_named(change, runevals):
+    """Its outcome is the same with all lines put back."""
+    items = [{"testId": "warranty", "prompt": "warranty", "expected_response": "yes"}]
+    evaluators = {"ExactMatch": {}, "PartialMatch": {}, "Citations": {}}
+    change.write("evals.json", {**EXACT, "default_evaluators": evaluators, "items": items})
+    on_main(change, "evals.json", (change.path / "evals.json").read_text())
+    change.write(PLACE, CHANGED)
+    code, out, _ = runevals("--base", "main", "-q")
+    fell = "The score of ExactMatch, PartialMatch fell in 1 of 1 case"
+    ended(code, 1, out, fell, "  which line  runevals blame\n")
+    code, out, _ = runevals("blame")
+    ended(code, 0, out, f"{PLACE}:3 lost warranty (put back: 0 of 1 → 1 of 1; ")
+
+
 def test_what_code_lost_is_found_if_it_is_put_back_too_also_if_it_is_not_committed(change, runevals):
     change.write(PLACE, PROMPT.replace("We ship.", "We ship everywhere."))
     change.write("agent.py", AGENT.replace("24 months", "36 months"))
@@ -300,7 +314,7 @@ def test_bad_input_says_what_to_do(change, runevals, monkeypatch):
     change.git("checkout", "-q", "main")
     runevals("--base", "main", "-q", "-o", "same.json")
     code, out, _ = runevals("blame", "same.json")
-    ended(code, 0, out, "No case of same.json fails that passed on the base as it is: nothing is searched.")
+    ended(code, 0, out, "Nothing is searched: no unedited case of same.json lost anything.")
     monkeypatch.setenv("CI", "true")
     change.git("checkout", "-q", "-")
     code, out, _ = runevals("--base", "main", "-q", "-o", "same.json")

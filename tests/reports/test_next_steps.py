@@ -157,7 +157,7 @@ def test_no_line_is_looked_for_if_fresh_runs_pass_and_a_gate_failed_by_a_removed
     ended(code, 1, out + err, "looked lost: fresh runs pass", "gate weakening <= 0 failed")
     assert set(printed(out)) == {"wanted?"}
     code, out, err = runevals("blame")
-    ended(code, 0, out + err, "nothing is searched")
+    ended(code, 0, out + err, "Nothing is searched")
 
 
 @pytest.mark.parametrize("of_main", ["", "target: {one}\n"], ids=["", "of one target on main"])
@@ -400,11 +400,11 @@ def test_no_command_repeats_a_name_that_says_something_else():
     assert "see one" not in SUMMARY.render(made)
 
 
-def test_no_line_is_searched_for_a_case_that_still_passes():
+def test_the_line_is_searched_also_for_a_case_that_still_passes_with_a_lower_score():
     sides = [report([checked_case("a", [[score]])], deterministic=True) for score in (0.6, 0.9)]
     made = conclusion(*sides)
     steps = dict(next_steps(made, causes(made.report, made.comparison), Where()))
-    assert [*steps] == ["see one", "wanted?"]
+    assert [*steps] == ["see one", "which line", "wanted?"]
 
 
 def test_code_is_put_back_only_if_no_text_changed():

@@ -26,14 +26,13 @@ from runevals.cli.progress import progress
 from runevals.github.this_job import change_event, require_own_code
 from runevals.lib.ci import in_ci
 from runevals.lib.terminal import say, terminal_text
-from runevals.lib.text.numbers import phrase, short_list
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.reports.blame import plain
 from runevals.reports.publish import check_outputs, publish
 from runevals.repository.git import common_ancestor, merge_base
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.blame.coverage import after_coverage, coverage_plan, covered
-from runevals.run.blame.search import blamed, lost_cases, lower_scores
+from runevals.run.blame.search import blamed, lost_cases
 from runevals.run.load import require_usable_plugins
 from runevals.run.request import RunRequest
 from runevals.run.trust import require_trusted
@@ -91,10 +90,7 @@ def command(
     request = _request(words, base, run, quiet=quiet)
     require_of_head(run, path, request.settings.repository, is_named=results is not None)
     if not lost_cases(conclusion.comparison) and not coverage:
-        lower = [case.key for case in lower_scores(conclusion.comparison)]
-        passing = phrase(short_list(lower, 5), " Not searched, as it still passes: {}, with a lower score.")
-        nothing = f"No case of {path} fails that passed on the base as it is: nothing is searched.{passing}"
-        say(terminal_text(nothing))
+        say(terminal_text(f"Nothing is searched: no unedited case of {path} lost anything."))
         finish(0)
     commit = _base_commit(base, conclusion, request)
     search = _with_coverage if coverage else blamed

@@ -73,14 +73,16 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
-    lost_here = any((each.suite, each.key) in proven for each in comparison.of_kind("regressed"))
+    changes = comparison.of_kind("regressed", "worse", "edited")
+    lost = [each for each in changes if (each.suite, each.key) in proven]
+    lost_here = any(each.change != "edited" or (each.head and each.head.any_failed) for each in lost)
     if lost_here and base is not None and not lines_known and not run.of_tool:
         code = "" if {text.by_code for text in conclusion.prompt_changes} == {False} else " --code"
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
     options = _options(run.settings, ("config",), where.folder)
-    lost = [group for each in causes if each.kind == "lost" for group in each.groups]
-    yield "wanted?", f'accept {_accepted(lost, proven)}{phrase(document, " --results{}")}{options} --reason "…"'
+    groups = [group for each in causes if each.kind == "lost" for group in each.groups]
+    yield "wanted?", f'accept {_accepted(groups, proven)}{phrase(document, " --results{}")}{options} --reason "…"'
 
 
 def _to_see(conclusion: Conclusion, causes: Sequence[Causes], proven: Set[Key]) -> Iterator[Key]:

@@ -69,6 +69,9 @@ def test_cases_that_are_not_looked_at_do_not_count_and_say_why(prompt):
     assert lines[0].startswith("4 of 5 hunks change nothing in 1 case (")
     assert "Not looked at, as they fail too often with the whole prompt: lost" in lines
     assert "Not looked at, as they could not be measured with the whole prompt: error" in lines
+    prompt.write("evals.json", {**EXACT, "items": items[1:2]})
+    lines = [*described(ablated(RunRequest.of(cwd=prompt.path), [PLACE]))]
+    assert lines[0].startswith("Nothing was taken out: it takes cases that pass (")
 
 
 def test_a_budget_of_calls_is_kept(prompt):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from runevals.records import Finding, Reason, State
-from runevals.run.blame.search import lost_cases, lower_scores
+from runevals.run.blame.search import lost_cases
 from tests.reports.conclusions import conclusion
-from tests.sample_reports import case, report
+from tests.sample_reports import case, checked, report
 
 
 def test_confirmed_cases_come_first_and_those_that_pass_are_left_out():
@@ -23,10 +24,12 @@ def test_confirmed_cases_come_first_and_those_that_pass_are_left_out():
     assert [key for _, key in found] == ["B", "A"]
 
 
-def test_cases_that_pass_with_a_lower_score_are_named_as_not_searched():
-    base = report([case(key, "ppp") for key in ("A", "B")])
-    comparison = conclusion(report([case("A", "fff"), case("B", "ppp")]), base).comparison
-    [change] = comparison.of_kind("regressed")
-    worse = replace(change, key="B", change="worse", head=change.base)
-    [found] = lower_scores(replace(comparison, changes=(change, worse)))
-    assert (found.key, found.calls, found.reason) == ("B", 0, "it still passes, with a lower score")
+def test_a_case_that_passes_with_a_lower_score_is_searched_for_what_lowered_it():
+    """If the loss is more than chance; a run with a score from the middle on is as on the base."""
+    scored = [[replace(case(key, "p"), attempts=(checked(1, [[score]]),)) for key in "AB"] for score in (0.9, 0.5)]
+    base, head = map(report, scored)
+    proven = Finding(family="case", suite="evals/evals.json", name="A", state=State.WORSE, reason=Reason.PROVEN)
+    comparison = replace(conclusion(head, base).comparison, findings=(proven,))
+    [((_, key), least)] = lost_cases(comparison).items()
+    assert key == "A"
+    assert [*least.values()] == [pytest.approx(0.7)]

@@ -129,7 +129,7 @@ def _values(runner: PutBackRunner, request: Without, spent: dict[HunkSet, list[A
     if runs is None:
         return None
     spent.setdefault(request.hunks, []).extend(run for some in runs.values() for run in some)
-    return outcomes(runs)
+    return outcomes(runs, {})
 
 
 def _report(
@@ -178,7 +178,8 @@ def described(report: AblationReport) -> Iterator[str]:
     result = report.result
     hunks, cases = plural(len(report.hunks), "hunk"), plural(report.cases, "case")
     calls = plural(report.calls, "call")
-    yield f"{len(result.idle)} of {hunks} change nothing in {cases} ({calls} of the target)"
+    idle = f"{len(result.idle)} of {hunks} change nothing in {cases}"
+    yield f"{idle if report.cases else 'Nothing was taken out: it takes cases that pass'} ({calls} of the target)"
     for title, numbers in (("idle", result.idle), ("needed", result.needed), ("not tried", result.untried)):
         places = report.places(numbers)
         yield from (terminal_text(f"  {title}: {place}") for place in places[:MOST_LINES])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 
 from runevals.lib.nullable import if_known, total
 from runevals.lib.storage.files import remove_files, write_whole
-from runevals.records import AttemptReport, Outcome
+from runevals.records import AttemptReport
 from runevals.records.errors import ExternalError, InvalidSettings, RunevalsError
 from runevals.repository.git import Head
 from runevals.repository.git_changes import changed_files
@@ -29,8 +30,12 @@ from runevals.run.request import RunRequest
 from runevals.run.sides import open_side
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.verdict.blame_search import HunkSet
+from runevals.verdict.evidence import OUTCOME, values_of
+from runevals.verdict.plan import PASS
 
 Key = tuple[str, str]  # suite and key of a case
+Least = Mapping[str, float]  # what a run must have, and how much of it at least
+PASSES: Least = {OUTCOME: PASS}
 
 DEPLOYED = (
     "the target would be asked at the same address with the hunks put back, and answers as it is deployed now; "
@@ -46,6 +51,7 @@ class PutBackRunner(Struct, kw_only=True):
     checkout: Path
     change: ChangeHunks
     way_out: str = ""  # what else can be put back
+    lost: Mapping[Key, Least] = {}  # what decides of a case; else whether it passes
     calls: Counter[Key] = field(default_factory=Counter)  # of the target
     costs: dict[Key, float | None] = {}
     trouble: str = "the base has them under other names; rename them before"  # or the last error of a run
@@ -55,11 +61,11 @@ class PutBackRunner(Struct, kw_only=True):
     _opened: ExitStack = field(default_factory=ExitStack)
 
     def measure(self, put_back: HunkSet, needed: Mapping[Key, int]) -> Mapping[Key, Sequence[float]] | None:
-        """The outcomes of so many runs of these cases, without those that errored; None: the run is to stop.
+        """Whether each of so many runs of these cases is as on the base; None: the run is to stop.
 
         Raises RunevalsError if the head, or the head with everything put back, cannot be run.
         """
-        return if_known(outcomes, self.runs(put_back, needed))
+        return if_known(partial(outcomes, lost=self.lost), self.runs(put_back, needed))
 
     def runs(self, put_back: HunkSet, needed: Mapping[Key, int]) -> Mapping[Key, Sequence[AttemptReport]] | None:
         """As `measure`, with all that is known of each run."""
@@ -178,9 +184,14 @@ def _cost(attempt: AttemptReport) -> float | None:
     return total([0.0, *costs, *(result.cost_usd or 0.0 for turn in attempt.turns for result in turn.results)])
 
 
-def outcomes(attempts: Mapping[Key, Sequence[AttemptReport]]) -> dict[Key, list[float]]:
-    """Whether each run of the cases passed, without those that errored."""
+def outcomes(attempts: Mapping[Key, Sequence[AttemptReport]], lost: Mapping[Key, Least]) -> dict[Key, list[float]]:
+    """Whether each run of the cases has what was lost, or passes, without those that errored."""
     return {
-        key: [float(one.status is Outcome.PASSED) for one in runs if one.status.measured]
+        key: [float(_has(run, lost.get(key, PASSES))) for run in runs if run.status.measured]
         for key, runs in attempts.items()
     }
+
+
+def _has(run: AttemptReport, least: Least) -> bool:
+    values = values_of(run)
+    return all((values.get(unit) or 0.0) >= value for unit, value in least.items())

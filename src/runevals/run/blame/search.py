@@ -15,7 +15,7 @@ from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.run.baseline.checkout import is_here
 from runevals.run.blame.changed import ChangedFiles, files_since
 from runevals.run.blame.hunks import ChangeHunks, hunks_of
-from runevals.run.blame.put_back import Key, PutBackRunner, put_back_runner
+from runevals.run.blame.put_back import PASSES, Key, Least, PutBackRunner, put_back_runner
 from runevals.run.call_limit import calls_of_attempt
 from runevals.run.default_target import with_target
 from runevals.run.preflight import require_present
@@ -27,28 +27,29 @@ from runevals.suites.load import LoadedSuites
 from runevals.suites.selection import is_selected
 from runevals.verdict.blame_search import SearchResult, most_runs, search_case, searched, usual_runs
 from runevals.verdict.causes import IN_DOUBT, causes
-from runevals.verdict.lost_together import cleared_keys
+from runevals.verdict.evidence import OUTCOME, entrant_of
+from runevals.verdict.lost_together import cleared_keys, lost_keys
+from runevals.verdict.matching import Pair
 
 MOST_CASES = 10  # that are searched in one go
 
 
-def lost_cases(comparison: Comparison) -> list[Key]:
-    """The cases that passed on the base and fail now, also in fresh runs, confirmed ones first."""
+def lost_cases(comparison: Comparison) -> dict[Key, Least]:
+    """The cases that are lost, also in fresh runs, confirmed ones first, each with what it lost.
+
+    That is its outcome, else checks, or scores with the value from which one is as on the base.
+    """
     proven = {each.key for each in comparison.cases(State.WORSE)}
     regressed = {(change.suite, change.key) for change in comparison.of_kind("regressed")}
-    among = regressed - cleared_keys(comparison) | proven
-    heads = {(change.suite, change.key): change.head for change in comparison.changes if change.head is not None}
-    lost = [key for key, head in heads.items() if key in among and head.status is Outcome.FAILED]
-    return sorted(lost, key=lambda key: key not in proven)
-
-
-def lower_scores(comparison: Comparison) -> list[BlamedCase]:
-    """The cases that lost score and still pass, which are not searched."""
-    return [
-        BlamedCase(suite=change.suite, key=change.key, reason="it still passes, with a lower score")
-        for change in comparison.of_kind("worse")
-        if change.head is not None and change.head.status is Outcome.PASSED
-    ]
+    among = regressed - cleared_keys(comparison) | lost_keys(comparison) | proven
+    lost: dict[Key, Least] = {}
+    for change in sorted(comparison.changes, key=lambda one: (one.suite, one.key) not in proven):
+        key, base, head = (change.suite, change.key), change.base, change.head
+        if key in among and base is not None and head is not None:
+            entrant = entrant_of(Pair.of(base, head), deterministic=comparison.deterministic)
+            if entrant is not None or head.status is Outcome.FAILED:
+                lost[key] = PASSES if entrant is None or OUTCOME in entrant.cuts else entrant.cuts
+    return lost
 
 
 def blamed(
@@ -82,12 +83,12 @@ def blamed(
     )
     searches = {key: search_case(len(change.hunks), deterministic=deterministic, limit=limit) for key in keys}
     with request.budget.timed(), put_back_runner(request, head, change, files.with_code) as runner:
+        runner.lost = lost_cases(conclusion.comparison)
         results = searched(searches, runner.measure)
     if all(result.why_not == "unmeasured" for result in results.values()):
         trouble = f"the lost cases could not be run again: {one_line(runner.trouble, 300)}"
         raise ExternalError(trouble + files.with_code if any(each.head for each in results.values()) else trouble)
     cases = [_case(key, result, runner, files, alike[key]) for key, result in results.items()]
-    cases += lower_scores(conclusion.comparison)
     return without_either(replace(not_searched(base, files, change), cases=tuple(cases)), settings)
 
 
