@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.nullable import grouped, if_known
+from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
 from runevals.records import AttemptReport, CaseReport, Finding, Outcome, Reason, RegressionRule, State
 from runevals.verdict import plan as planning
@@ -21,6 +22,7 @@ from runevals.verdict.matching import Key, Pair
 from runevals.verdict.plan import Entrant, Plan
 from runevals.verdict.reasons import MEANINGS
 from runevals.verdict.score import over_attempts
+from runevals.verdict.wording import first_error
 
 RETRIES = 2  # of a fresh run that errored
 # Cases of a deterministic target that are run again: it repeats itself, or it does not.
@@ -249,20 +251,25 @@ class CaseRuns(Struct):
             return Reason.PASSED_AGAIN, ""
         if runs.cached:
             return Reason.CACHE, f"a cache on the way answers its fresh runs ({runs.cached})"
-        if evidence.state == "open" and self.runner.trouble:
-            return Reason.ERRORS, self.runner.trouble
-        reason = _REASONS[evidence.state]
-        statuses = {run.status for run in (*runs.base, *runs.head)}
-        if evidence.state == "unknown" and (evidence.missing or Outcome.ERRORED in statuses):
-            reason = Reason.ERRORS if runs.pair.before.runs else Reason.UNMEASURED
-            if self.rule.max_errors and not runs.pair.head.critical:
+        reason, detail = _REASONS[evidence.state], ""
+        if reason is Reason.BUDGET:
+            statuses = {run.status for run in (*runs.base, *runs.head)}
+            erred = evidence.state == "unknown" and (evidence.missing or Outcome.ERRORED in statuses)
+            if not any(run.status.measured for run in (*runs.pair.base.attempts, *runs.base)):
+                why = one_line(first_error(runs.pair.base) or "", 300)
+                reason, detail = Reason.UNMEASURED, phrase(why, "not measured on the base: {}")
+            elif evidence.state == "open" and self.runner.trouble:
+                return Reason.ERRORS, self.runner.trouble
+            elif erred:
+                reason = Reason.ERRORS
+            if reason is not Reason.BUDGET and self.rule.max_errors and not runs.pair.head.critical:
                 reason = Reason.ERRORS_ALLOWED
         if evidence.state == "cleared" and passes_first:
             return Reason.PASSED_AGAIN, ""
         excused = reason in (Reason.BASE_ALIKE, Reason.UNPROVEN)  # by a base that fails as well now
         died_on_base = excused and runs.pair.before.passes and runs.base and not _passes(runs.base)
         doubt = doubt_of(self.runner, base_is_commit=self.base_is_commit) if died_on_base else None
-        return doubt or (reason, "")
+        return doubt or (reason, detail)
 
     def _without_base(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:
         """No fresh run of the base: the head's first ones clear a case, or count beside its scored runs.

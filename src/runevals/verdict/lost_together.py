@@ -7,10 +7,9 @@ from statistics import fmean
 
 from runevals.records import CaseReport, Comparison, Conclusion, Finding, GateState, Reason, State
 from runevals.records.rules import CATEGORY_GATES
-from runevals.verdict.matching import Key
+from runevals.verdict.matching import Key, Pair
 
 CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})  # by fresh runs
-_NO_RUNS = (Reason.ERRORS, Reason.UNMEASURED)
 LEAST_PART = 0.5  # of the fall of a score: what fell less is as much by chance
 
 
@@ -36,7 +35,9 @@ def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
     keys = {(one.suite, one.key) for one in conclusion.report.cases if one.category in of_gates and one.any_failed}
     if comparison is None:
         return frozenset(keys)
-    keys |= {each.key for each in comparison.cases(State.WORSE, State.NOT_KNOWN) if each.reason not in _NO_RUNS}
+    keys |= {
+        each.key for each in comparison.cases(State.WORSE, State.NOT_KNOWN) if each.reason is not Reason.ERRORS
+    }
     keys |= {each.key for each in comparison.cases(State.NOT_WORSE) if each.reason is Reason.NEW_FORM}
     too_few = Reason.INCOMPARABLE in {each.reason for each in comparison.findings}  # by what was removed, too
     is_strict = "weakening" in {each.metric for each in failed}
@@ -62,7 +63,8 @@ def _drops(comparison: Comparison, part: Finding) -> Iterator[tuple[Key, float]]
     for change in comparison.of_kind("regressed", "worse"):
         base, head = change.base, change.head
         if base is not None and head is not None and is_in(head, part):
-            fell = fmean(base.values) - fmean(head.values)
+            pair = Pair.of(base, head)
+            fell = fmean(pair.before.values) - fmean(pair.now.values)
             yield (change.suite, change.key), fell if part.metric == "share" else change.change == "regressed"
 
 

@@ -18,7 +18,7 @@ EXIT_CODES: Mapping[State, int] = {
 _ACCEPT = "fix it, or accept it: `runevals accept`"
 _MORE_RUNS = "more runs on both sides (`repeat`), or a run with `--base REF`"
 _ELSEWHERE = {
-    "tool": "more runs by your tool on both sides, or `rerun` with `--base REF`",
+    "tool": "more runs by your tool on both sides, or `rerun`, once it is merged, with `--base REF`",
     "function": "more runs on both sides (`repeat`)",
 }
 
@@ -46,11 +46,16 @@ MEANINGS: Mapping[Reason, Meaning] = {
         "the fresh runs ended before they settled it",
         "allow more runs: `fresh_runs`, once it is merged",
     ),
-    Reason.ERRORS: Meaning(State.NOT_KNOWN, "runs that could not be measured would decide it", "run it again"),
+    Reason.ERRORS: Meaning(
+        State.NOT_KNOWN,
+        "runs that could not be measured would decide it",
+        "run it again",
+        elsewhere={"tool": "run it again, or mend `rerun` on the base, whose settings hold"},
+    ),
     Reason.UNMEASURED: Meaning(
         State.NOT_KNOWN,
         "not measured on the base",
-        "measure the base again: `--base REF`",
+        "measure it there (`--base REF`), or accept it: `runevals accept`",
         elsewhere={"function": "make the baseline again"},
     ),
     Reason.OLD_FORM: Meaning(
