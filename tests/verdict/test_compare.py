@@ -252,6 +252,14 @@ def test_deterministic_a_fall_of_the_judges_scores_is_a_loss_though_every_case_p
         assert loss(head, found) == "The score of 20 cases fell by 25.0 points"
 
 
+def test_every_number_beside_the_score_is_without_quarantined_cases():
+    base = with_judge(report([judged_case(f"k{n}", "p", 4.5) for n in range(20)]), "big")
+    now = [judged_case(f"k{n}", "f" if n < 2 else "p", 4.5) for n in range(20)]
+    head = with_judge(report([replace(one, quarantined=n < 2) for n, one in enumerate(now)]), "big")
+    found = compare(head, base, "b")
+    assert (found.metric, found.compared, found.head_totals.pass_rate) == ("share", 18, 1.0)
+
+
 def test_skipped_cases_are_not_missing_ones():
     base = {f"k{n}": "s" if n < 3 else "p" for n in range(10)}
     assert compared(base, base).state is State.NOT_WORSE
