@@ -102,6 +102,12 @@ def test_a_base_that_a_shallow_clone_lacks_says_how_to_fetch_it(repository, tmp_
         merge_base(clone, "origin/main")
     with pytest.raises(InvalidSettings, match="no such commit here; this clone is shallow: git fetch --unshallow"):
         merge_base(clone, "HEAD~9")
+    repository.git("-C", str(clone), "update-ref", "-d", "refs/remotes/origin/main")
+    with pytest.raises(InvalidSettings, match="git fetch --unshallow origin") as error:
+        merge_base(clone, "main")
+    fetch = re.search(r"git (fetch .*), then --base (\S+)", str(error.value))
+    repository.git("-C", str(clone), *fetch[1].split())
+    assert merge_base(clone, fetch[2]) == repository.git("rev-parse", "main")
 
 
 def test_a_repository_without_a_commit_says_so(project, runevals):

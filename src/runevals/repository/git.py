@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from runevals.lib.nullable import if_known
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import short_list
+from runevals.lib.text.numbers import phrase, short_list
 from runevals.programs.processes import as_owner
 from runevals.records.errors import ExternalError, InvalidSettings
 
@@ -40,6 +40,7 @@ GIT = "git"  # how suites call a commit's files
 _SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SIGN = re.compile(r"[^A-Za-z0-9]")
 _SHORT_SHA = re.compile(r"[0-9a-f]{4,39}")
+_BRANCH = re.compile(r"\A(?:origin/)?(\w[\w./-]*)\Z")  # its name at the remote
 _SUFFIX = re.compile(r"[\^~:]|@\{")  # the end of a ref's name in a revision
 # What git and its helpers for a network need of our environment: no key of a target, no token of a job.
 _VARIABLES = frozenset(
@@ -505,7 +506,11 @@ def _branches_here(repository: Path, ref: str) -> str:
     if not branches:
         return "; no branch has a commit yet: commit first"
     is_shallow = git(repository, "rev-parse", "--is-shallow-repository") == "true"
-    hint = "this clone is shallow: git fetch --unshallow" if is_shallow else "is it fetched?"
+    name = "".join(_BRANCH.findall(ref))
+    what = " origin +refs/heads/{0}:refs/remotes/origin/{0}, then --base origin/{0}"
+    fetch = phrase("origin/" in output and name, what)
+    words = phrase(fetch, " git fetch{}")
+    hint = f"this clone is shallow: git fetch --unshallow{fetch}" if is_shallow else f"is it fetched?{words}"
     return f"; {hint} (branches here: {short_list(branches)})"
 
 
