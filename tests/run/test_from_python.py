@@ -284,6 +284,8 @@ def test_a_function_that_fails_is_not_measured_and_never_a_pass():
     assert (evaluation.passed, evaluation.verdict.exit_code) == (False, 3)
     assert re.match(r"ValueError: Capital of Peru\? \(.*test_from_python\.py:\d+\)", evaluation.rows[1]["error"])
     assert evaluation.rows[1]["passed"] is None
+    of_check = runevals.evaluate(CASES, right, checks=[lambda answer, expected: 0.9])
+    assert "a check returns a bool" in of_check.rows[0]["error"]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from msgspec.structs import asdict, replace
 
 from runevals.evaluators.catalogue import evaluator, known_within
 from runevals.evaluators.kinds import Check, Evaluator, Subject
-from runevals.lib.nullable import if_known
 from runevals.lib.parsing.source import read_json
 from runevals.lib.text.suggest import did_you_mean
 from runevals.models.http.throttle import Throttle
@@ -328,6 +327,7 @@ def _register(name: str, function: _Function) -> None:
 def _rows(case: CaseReport) -> Iterable[dict[str, Any]]:
     for attempt in case.attempts:
         for turn in attempt.turns:
+            errors = filter(None, (turn.error, *(result.error for result in turn.results)))
             yield {
                 "case": case.key,
                 "category": case.category,
@@ -337,7 +337,7 @@ def _rows(case: CaseReport) -> Iterable[dict[str, Any]]:
                 "answer": turn.output,
                 "passed": {"passed": True, "failed": False}.get(attempt.status.value),
                 "score": of_five(attempt.value),
-                "error": if_known(lambda error: error.message, turn.error),
+                "error": next((error.message for error in errors), None),
                 "latency_s": turn.latency_s,
                 "cost_usd": turn.cost_usd,
                 **{result.id: result.score for result in turn.results},
