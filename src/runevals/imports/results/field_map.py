@@ -22,7 +22,7 @@ from runevals.imports.results.records import (
     numbered,
     unanswered,
 )
-from runevals.lib.parsing.canonical import canonical
+from runevals.lib.parsing.canonical import canonical, fingerprint
 from runevals.lib.text.numbers import phrase
 from runevals.records import CheckResult, Layer, Outcome, ToolCall, TurnReport, cut_name
 from runevals.records.errors import InvalidDocument
@@ -222,6 +222,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
     errors_decide: bool = False  # an attempt with an error was not measured, if no word says otherwise
     ungraded: str = ""  # why an attempt without a check was not measured; if it is empty, it has none on purpose
     alone: str = "score"  # the name of the only check, if only the attempt says whether it passed
+    follows_prompts: bool = False  # a case with another key and the same prompt is renamed
     only_failure: bool = False  # an attempt without checks that passed has none, and is left out
     turn: Paths = {}  # of a TurnReport
     calls: Paths = {}  # `at` a list with calls of tools, and their name, input and output
@@ -336,16 +337,19 @@ class FieldMap(Struct, frozen=True, kw_only=True):
         return f"{names[0] or suite} ({of})" if of else names[0] or suite
 
     def _case(self, row: Json, suite: str, keyed: Keyed, scales: Scales) -> ImportedCase:
+        attempts = self._attempts(row, scales)
+        question = [attempts[0].turn.prompt, attempts[0].turn.expected]
         return ImportedCase(
             suite=suite,
             key=keyed[0],
             name=cut_name(keyed[1]),
             place=row.place,
             content=keyed[2],
+            normalised_fingerprint=fingerprint(question) if self.follows_prompts and any(question) else None,
             file=row.at(self.case.get("file", "")).name_or_empty,
             category=row.at(self.case.get("category", "")).name_or_empty or None,
             tags=tuple(tag.text for tag in row.at(self.case.get("tags", "")).entries),
-            attempts=self._attempts(row, scales),
+            attempts=attempts,
         )
 
     def _attempts(self, row: Json, scales: Scales) -> tuple[ImportedAttempt, ...]:

@@ -151,6 +151,7 @@ def _map(paths: Paths, scores: Mapping[str, Limit | None], name: str) -> FieldMa
         end=Words(paths.get("status", ""), ends),
         passed=paths.get("passed", ""),
         alone="passed",
+        follows_prompts=True,
         error=paths.get("error", ""),
         errors_decide=True,
         ungraded="the row has no score",
