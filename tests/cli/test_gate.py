@@ -444,7 +444,8 @@ def test_a_score_that_one_side_alone_has_is_not_compared(project, runevals, more
 def test_rows_with_a_new_id_and_the_same_question_are_renamed(project, runevals):
     for name, of, fails in (("base", "a", ()), ("head", "b", (1,))):
         ids = [f"{of}{n}" if n < 3 else f"k{n}" for n in range(12)]
-        rows = [{"id": id_, "prompt": f"q{n}", "expected": "x", "passed": n not in fails} for n, id_ in enumerate(ids)]
+        asked = [{"id": id_, "prompt": f"q{n}", "expected": "x"} for n, id_ in enumerate(ids)]
+        rows = [{**row, "passed": n not in fails} for n, row in enumerate(asked)]
         project.write(f"{name}.jsonl", "\n".join(map(json.dumps, rows)))
     code, out, _ = runevals("gate", "head.jsonl", "--baseline", "base.jsonl", "--deterministic")
     ended(code, 1, out, "1 of 12 cases regressed: b1", "Renamed: a0 → b0", without=["removed"])

@@ -183,7 +183,7 @@ def test_a_base_that_can_measure_only_a_part_says_its_own_error(needing, runeval
     commit = twenty(needing)
     code, out, err = against_main(runevals)
     told = f"the base {commit} cannot be run: it measured 10 of 20 cases: target_failed: FileNotFoundError"
-    ended(code, 3, out + err, told)
+    ended(code, 3, out + err, told, "– no_regression")
 
 
 def test_a_loss_that_half_a_base_proves_blocks(needing, runevals):
@@ -193,6 +193,18 @@ def test_a_loss_that_half_a_base_proves_blocks(needing, runevals):
     needing.write("agent.py", PARTLY.replace("'Paris'", "'Rome'").replace('"Paris"', '"Rome"'))
     code, out, err = against_main(runevals)
     ended(code, 1, out + err, "✗ 3 of 10 cases regressed: k0, k2, k4; 17 more may have")
+
+
+def test_a_case_that_the_base_cannot_measure_and_that_fails_now_names_the_base_s_error(needing, runevals):
+    """However many runs are made; a reviewer may accept it."""
+    needing.on_base(agent=PARTLY.replace("% 2", "== 7"))
+    twenty(needing)
+    needing.write(
+        "agent.py", "def answer(prompt, messages, case):\n    return 'Rome' if case['key'] == 'k7' else 'Paris'\n"
+    )
+    code, out, err = against_main(runevals)
+    why = "⚠ Not known – k7 may be lost: not measured on the base: target_failed: FileNotFoundError"
+    ended(code, 3, out + err, why, "runevals accept k7", without=["fresh_runs"])
 
 
 def test_a_failing_verdict_that_half_a_base_cannot_verify_says_its_error(needing, runevals):

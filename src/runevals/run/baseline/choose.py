@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from runevals.lib.text.numbers import phrase, plural, short_list
-from runevals.records import FRESH, Comparison, Conclusion, Finding, Reason, RegressionRule, RunReport, State
+from runevals.records import Comparison, Conclusion, Finding, Reason, RegressionRule, RunReport, State
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError
 from runevals.repository import git
 from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, is_here
@@ -231,10 +231,6 @@ def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings)
         remarks = _remarks(stored, conclusion.report, conclusion.comparison, settings.rules.regression)
         comparison = replace(conclusion.comparison, remarks=tuple(remarks))
         conclusion = replace(conclusion, comparison=comparison)
-        if stored.baseline is not None and stored.baseline.too_little:
-            of = stored.baseline.source.removeprefix(FRESH)
-            why = f"the base{of} cannot be run: {stored.baseline.too_little}"
-            findings.append(_not_known(Reason.BASE_MISSING, why))
     elif stored.unreadable is not None:
         findings.append(_not_known(Reason.BASE_MISSING, f"there is no base to compare with: {stored.unreadable}"))
     if settings.removed_targets:
