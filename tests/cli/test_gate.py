@@ -449,3 +449,15 @@ def test_rows_with_a_new_id_and_the_same_question_are_renamed(project, runevals)
         project.write(f"{name}.jsonl", "\n".join(map(json.dumps, rows)))
     code, out, _ = runevals("gate", "head.jsonl", "--baseline", "base.jsonl", "--deterministic")
     ended(code, 1, out, "1 of 12 cases regressed: b1", "Renamed: a0 → b0", without=["removed"])
+
+
+def test_output_items_of_openai_evals_are_the_cases_of_their_data(project, runevals):
+    """Each run gives them ids of its own."""
+    for name, fails in (("base", ()), ("head", (1,))):
+        rows = [
+            {"id": f"outputitem_{name}{n}", "datasource_item_id": n, "status": "fail" if n in fails else "pass"}
+            for n in range(12)
+        ]
+        project.write(f"{name}.jsonl", "\n".join(map(json.dumps, rows)))
+    code, out, _ = runevals("gate", "head.jsonl", "--baseline", "base.jsonl", "--deterministic")
+    ended(code, 1, out, "1 of 12 cases regressed: 1")

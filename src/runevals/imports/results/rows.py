@@ -21,7 +21,10 @@ from runevals.records.rules import AS_IT_SAYS, Reading
 NAME, LANGSMITH = "rows", "langsmith"
 FEEDBACK = "feedback."  # what LangSmith's columns with scores begin with
 _USUAL: Mapping[str, tuple[str, ...]] = {
-    "id": ("id", "case_id", "case", "test_id", "example_id", "sample_id", "task_id", "key", "name"),
+    "id": (
+        "datasource_item_id",  # an output item of OpenAI Evals has an `id` of its run, too
+        *("id", "case_id", "case", "test_id", "example_id", "sample_id", "task_id", "key", "name"),
+    ),
     "suite": ("suite", "dataset", "benchmark"),
     "category": ("category",),
     "run": ("run", "trial", "attempt", "epoch", "repeat", "repetition", "iteration"),
