@@ -106,7 +106,8 @@ def test_the_prompt_is_sent_and_three_cases_are_proposed_from_it(project, runeva
     assert all(item["notes"].startswith("replace me: ") for item in items)
     steps = out.rpartition("\nNext\n")[2].splitlines()
     assert len(steps) <= 5
-    assert "put your own cases into the suite, instead of those marked “replace me”" in steps[0]
+    marked = "put your own cases into the suite, instead of those marked “replace me”"
+    assert f"{marked}; `default_evaluators` check each, too, then: runevals" in steps[0]
 
 
 @pytest.mark.parametrize("name", ["prompts/support.md", "app/prompts/support.txt", "system-prompt.md"])

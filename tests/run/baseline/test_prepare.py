@@ -195,16 +195,20 @@ def test_a_loss_that_half_a_base_proves_blocks(needing, runevals):
     ended(code, 1, out + err, "✗ 3 of 10 cases regressed: k0, k2, k4; 17 more may have")
 
 
-def test_a_case_that_the_base_cannot_measure_and_that_fails_now_names_the_base_s_error(needing, runevals):
+def test_a_case_that_the_base_cannot_measure_is_not_known_if_it_fails_now(needing, runevals):
     """However many runs are made; a reviewer may accept it."""
     needing.on_base(agent=PARTLY.replace("% 2", "== 7"))
     twenty(needing)
-    needing.write(
-        "agent.py", "def answer(prompt, messages, case):\n    return 'Rome' if case['key'] == 'k7' else 'Paris'\n"
-    )
-    code, out, err = against_main(runevals)
-    why = "⚠ Not known – k7 may be lost: not measured on the base: target_failed: FileNotFoundError"
-    ended(code, 3, out + err, why, "runevals accept k7", without=["fresh_runs"])
+    error = "target_failed: FileNotFoundError"
+    needing.write("agent.py", "def answer(prompt):\n    return 'Paris'\n")
+    code, out, _ = against_main(runevals)
+    lacks = f"the base's run could not measure 1 of 20 cases: {error}"
+    ended(code, 0, out, "✓ No regression shown in 19 cases", lacks)
+    only_this = "def answer(prompt, messages, case):\n    return 'Rome' if case['key'] == 'k7' else 'Paris'\n"
+    needing.write("agent.py", only_this)
+    code, out, _ = against_main(runevals)
+    why = f"⚠ Not known – k7 may be lost: not measured on the base: {error}"
+    ended(code, 3, out, why, "runevals accept k7", without=["fresh_runs"])
 
 
 def test_a_failing_verdict_that_half_a_base_cannot_verify_says_its_error(needing, runevals):

@@ -31,6 +31,7 @@ from runevals.verdict.score import run_report
 
 IS_HEAD = "the base is the commit that is checked out: only changes that are not committed are compared"
 BOTH_SIDES = "{} holds for the base, too; `against`, or --baseline FILE, compares models"
+UNMEASURED = "the base's run could not measure {}"
 COMPARES_NOTHING = "nothing of the pull request's base is compared: `runevals action` does that, or `--base REF`"
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
@@ -88,7 +89,9 @@ def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBas
     is_head = is_head if commit == request.settings.head.commit else ""
     notices = tuple(filter(None, (is_head, phrase(short_list(flags), BOTH_SIDES))))
     try:
-        return StoredBase(baseline=measure(commit), notices=notices)
+        baseline = measure(commit)
+        few = phrase(not baseline.too_little and why_unmeasured(baseline.report), UNMEASURED)
+        return StoredBase(baseline=baseline, notices=(*notices, *filter(None, [few])))
     except NoSuiteFound as error:  # the change brings the first
         return StoredBase(notices=(nothing_to_run(commit, error),))
     except (ExternalError, InvalidSuite) as error:
@@ -196,7 +199,7 @@ def _run_now(stored: StoredBase, commit: str, run: RunBase) -> StoredBase:
         return _not_run(stored, f"the base {commit[:7]} cannot be run: {error.first_line}")
     older = "" if stored.baseline is None else f"the stored result is of {stored.baseline.older}"
     why = "; ".join(filter(None, (older, stored.unreadable, stored.never_stored)))
-    errors = phrase(why_unmeasured(baseline.report), "the base's run could not measure {}")
+    errors = phrase(why_unmeasured(baseline.report), UNMEASURED)
     notices = filter(None, (phrase(why, "the base was run anew: {}"), errors))
     return StoredBase(baseline=baseline, notices=(*stored.notices, *notices), commit=commit)
 
