@@ -455,6 +455,7 @@ _NEXT_STEPS = {
     "auth": "Check the key that is passed on, and what it may use: the first error below says more.",
     "rate_limited": "The provider limits the rate: lower `concurrency`, or run the job again later.",
     "timeout": "Run the job again; if it stays slow, raise `timeout_s`.",
+    "budget_exhausted": "Raise the limit; `runevals run --resume` goes on where it ended.",
     "evidence_missing": "A second run changes nothing: see below what the first check lacks.",
 }
 

@@ -52,6 +52,7 @@ def test_what_is_spent_ends_the_run_and_the_rest_is_skipped(paid, runevals, limi
     code, out, _ = runevals(*RUN, *limit)
     assert code == 3
     assert f"! Incomplete – {told}; " in out
+    assert "`runevals run --resume` goes on where it ended" in out
     document = paid.document()
     assert (document["complete"], document["verdict"]["outcome"]) == (False, "unmeasured")
     assert document["run"]["stopped"]["code"] == "budget_exhausted"
