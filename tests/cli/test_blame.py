@@ -96,6 +96,15 @@ def test_of_a_case_that_failed_before_the_lines_that_lost_a_check_are_named(chan
     ended(code, 0, out, f"{PLACE}:3 lost warranty (put back: 0 of 1 → 1 of 1; ")
 
 
+def test_a_table_that_a_program_may_read_is_a_text(change, runevals):
+    on_main(change, "agent.py", AGENT.replace("prompts/support.md", "table.csv"))
+    on_main(change, "table.csv", PROMPT)
+    change.write("table.csv", PROMPT.replace("24 months", "two years"))
+    assert runevals("--base", "main", "-q")[0] == 1
+    code, out, _ = runevals("blame")
+    ended(code, 0, out, "table.csv:3 lost warranty (put back: 0 of 1 → 1 of 1; ")
+
+
 def test_what_code_lost_is_found_if_it_is_put_back_too_also_if_it_is_not_committed(change, runevals):
     change.write(PLACE, PROMPT.replace("We ship.", "We ship everywhere."))
     change.write("agent.py", AGENT.replace("24 months", "36 months"))

@@ -35,7 +35,7 @@ CONTEXT = 1  # unchanged lines around a change
 PROMPTS = (".prompt.yml", ".prompt.yaml")
 # What a program may read as a prompt, settings or the description of a tool; the others are code.
 PROSE = (".md", ".mdx", ".txt", ".prompt", ".j2", ".jinja", ".jinja2", ".tmpl", ".mustache", ".hbs", ".liquid")
-TEXTS = (*PROSE, ".yaml", ".yml", ".json", ".toml", ".xml")
+TEXTS = (*PROSE, ".yaml", ".yml", ".json", ".toml", ".xml", ".csv", ".tsv")
 # Prose for people and tools.
 _NO_PROMPT = re.compile(
     r"(^|/)(docs?|\.[^/]+)/"
