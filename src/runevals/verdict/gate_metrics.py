@@ -10,9 +10,8 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from runevals.lib.nullable import if_known, total
+from runevals.lib.nullable import if_known, mean, total
 from runevals.records import (
-    AttemptReport,
     CaseReport,
     CheckResult,
     Comparison,
@@ -30,6 +29,7 @@ from runevals.verdict.tool_paths import tool_paths
 from runevals.verdict.totals import totals
 
 EVALUATOR = "evaluator:"
+_COST = attrgetter("cost_usd")
 
 
 def in_scope(cases: Iterable[CaseReport], scope: Scope) -> list[CaseReport]:
@@ -37,8 +37,8 @@ def in_scope(cases: Iterable[CaseReport], scope: Scope) -> list[CaseReport]:
     return [
         case
         for case in cases
-        if (scope.category is None or case.category == scope.category)
-        and (scope.tag is None or scope.tag in case.tags)
+        if scope.category in (None, case.category)
+        and scope.tag in (None, *case.tags)
         and (scope.suite is None or fnmatchcase(case.suite, scope.suite))
         and (scope.case is None or fnmatchcase(case.key, scope.case))
     ]
@@ -97,7 +97,7 @@ def measure(gate: Gate, report: RunReport, comparison: Comparison | None) -> Met
 def mark_drop(mark: MarkComparison, cases: Sequence[CaseReport]) -> MetricRange:
     """What was lost since the mark, a share 0–1; 0 where it may be noise. What errored might have passed."""
     observed = mark.drop if mark.sure or mark.drop < 0 else 0.0
-    errored = _errors(cases) if cases else 0.0
+    errored = unmeasured_share(cases)
     return MetricRange(observed, observed - errored, observed + errored)
 
 
@@ -122,8 +122,8 @@ def _evaluator(cases: Sequence[CaseReport], name: str) -> MetricRange | None:
     if not scores:
         return MetricRange.of_share(weights[Outcome.PASSED] / done, weights[Outcome.ERRORED] / due, (0.0, 1.0))
     scored = sum(weight for _, weight in scores)
-    mean = fsum(weight * value for value, weight in scores) / scored
-    return MetricRange.of_share(mean, 1 - scored / due, scales.pop())
+    observed = fsum(weight * value for value, weight in scores) / scored
+    return MetricRange.of_share(observed, 1 - scored / due, scales.pop())
 
 
 def has_several_scales(cases: Sequence[CaseReport], name: str) -> bool:
@@ -169,8 +169,9 @@ def _results(cases: Iterable[CaseReport]) -> list[CheckResult]:
     return [r for case in cases for attempt in case.attempts for turn in attempt.turns for r in turn.results]
 
 
-def _errors(cases: Sequence[CaseReport]) -> float:
-    return sum(case.unmeasured for case in cases) / len(cases)
+def unmeasured_share(cases: Sequence[CaseReport]) -> float:
+    """The share of the cases of which something could not be measured."""
+    return sum(case.unmeasured for case in cases) / max(1, len(cases))
 
 
 def _of_one_run(cases: Sequence[CaseReport], amount: Callable[[TurnReport], float | None]) -> MetricRange | None:
@@ -184,20 +185,18 @@ def _of_one_run(cases: Sequence[CaseReport], amount: Callable[[TurnReport], floa
     for case in cases:
         runs = [turns for each in case.attempts if (turns := [turn for turn in each.turns if turn.error is None])]
         if runs:
-            whole = total(amount(turn) for turns in runs for turn in turns)
-            means.append(None if whole is None else whole / len(runs))
+            means.append(_of_a_run(runs, amount))
         else:
             errored += case.status is Outcome.ERRORED
     observed = total(means)
     if observed is None:
         return None
-    most = max(mean for mean in means if mean is not None)
+    most = max(filter(None, means), default=0.0)
     return MetricRange(observed, observed, observed + errored * most)
 
 
 def _judge_coverage(cases: Sequence[CaseReport]) -> float | None:
-    due = [result for result in _results(cases) if result.layer is Layer.JUDGE]
-    return sum(result.outcome.measured for result in due) / len(due) if due else None
+    return mean(result.outcome.measured for result in _results(cases) if result.layer is Layer.JUDGE)
 
 
 def regressions(comparison: Comparison, scope: Scope) -> MetricRange:
@@ -242,27 +241,27 @@ def _cost_change(sight: _Sight) -> float | None:
     matched = match(sight.of_base, sight.cases).both
     pairs = [(_answered(pair.base), _answered(pair.head)) for pair in matched if pair.same_content]
     answered = [(old, new) for old, new in pairs if old and new]
-    before = total(_cost_of_a_run(old) for old, _ in answered)
-    now = total(_cost_of_a_run(new) for _, new in answered)
+    before = total(_of_a_run(old, _COST) for old, _ in answered)
+    now = total(_of_a_run(new, _COST) for _, new in answered)
     if before == now == 0:  # a target that is free
         return 0.0
     return (now - before) / before if before and now is not None else None
 
 
-def _answered(case: CaseReport) -> list[AttemptReport]:
-    """Its runs in which every turn was answered."""
-    return [each for each in case.attempts if each.turns and all(turn.error is None for turn in each.turns)]
+def _answered(case: CaseReport) -> list[Sequence[TurnReport]]:
+    """The turns of its runs in which every turn was answered."""
+    return [each.turns for each in case.attempts if each.turns and all(turn.error is None for turn in each.turns)]
 
 
-def _cost_of_a_run(attempts: Sequence[AttemptReport]) -> float | None:
-    cost = total(turn.cost_usd for attempt in attempts for turn in attempt.turns)
-    return if_known(lambda known: known / len(attempts), cost)
+def _of_a_run(runs: Sequence[Sequence[TurnReport]], amount: Callable[[TurnReport], float | None]) -> float | None:
+    """The mean amount of these runs; None if that of any turn is unknown."""
+    whole = total(amount(turn) for turns in runs for turn in turns)
+    return if_known(lambda known: known / len(runs), whole)
 
 
 def _same_path(sight: _Sight) -> float | None:
     """How far the tools called are those of the base's runs; None if a side does not report them."""
-    paths = tool_paths(sight.of_base, sight.cases)
-    return if_known(lambda known: known.f1, paths)
+    return if_known(attrgetter("f1"), tool_paths(sight.of_base, sight.cases))
 
 
 def _weakening(sight: _Sight) -> float:
@@ -288,7 +287,7 @@ def _mean(read: Callable[[_Sight], float | None], scale: tuple[float, float]) ->
 
     def measured(sight: _Sight) -> MetricRange | None:
         observed = read(sight)
-        return if_known(lambda share: MetricRange.of_share(share, _errors(sight.cases), scale), observed)
+        return if_known(lambda share: MetricRange.of_share(share, unmeasured_share(sight.cases), scale), observed)
 
     return measured
 
@@ -306,10 +305,10 @@ _METRICS: Mapping[str, _Metric] = {
     "pass_rate": lambda sight: passed_share(sight.cases),
     "composite": _mean(lambda sight: totals(sight.cases).composite, (1.0, 5.0)),
     "share": _mean(lambda sight: totals(sight.cases).share, (0.0, 1.0)),
-    "errors": _exact(lambda sight: _errors(sight.cases)),
+    "errors": _exact(lambda sight: unmeasured_share(sight.cases)),
     "latency_p95_s": _exact(lambda sight: totals(sight.cases).latency_p95_s),
     "judge_coverage": _exact(lambda sight: _judge_coverage(sight.cases)),
-    "cost_usd": _amount(attrgetter("cost_usd")),
+    "cost_usd": _amount(_COST),
     "tokens": _amount(lambda turn: total((turn.input_tokens, turn.output_tokens))),
     **_OF_COMPARISON,
 }

@@ -44,6 +44,7 @@ from runevals.verdict.gate_metrics import (
     measure,
     names_of_checks,
     passed_share,
+    unmeasured_share,
 )
 from runevals.verdict.headlines import loss, not_known, warning
 from runevals.verdict.reasons import MEANINGS
@@ -75,7 +76,6 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 }
 
 LEAST_SHOWN = 0.005  # of unchanged suites that fail a gate
-_ALLOWS = {False: "", True: " (`bound: wilson` allows for chance)"}
 _SURE = NormalDist().inv_cdf(0.99)
 _BOUNDS: Mapping[str, Callable[[float, int], float]] = {  # of a pass rate, by so many runs
     "point": lambda share, _: share,
@@ -117,15 +117,14 @@ def apply_gates(
 def measured(report: RunReport, limit: float) -> GateResult:
     """Enough of the cases could be measured; its failure says nothing about the answers."""
     unmeasured = [case for case in report.cases if case.unmeasured]
-    any_measured = any(case.values for case in report.cases)
-    share = len(unmeasured) / len(report.cases) if report.cases else 0.0
+    any_measured, share = any(case.values for case in report.cases), unmeasured_share(report.cases)
     state = GateState.PASSED if share <= limit + _TOLERANCE and any_measured else GateState.FAILED
-    if not unmeasured:
-        left_out = phrase(report.run.settings.get("no_judge"), _WITHOUT_JUDGE)
-        nothing = f"no case has anything that could be measured{left_out}"
-        reason = "every case was measured" if any_measured else nothing
-    else:
+    reason = "every case was measured"
+    if unmeasured:
         reason = _not_measured(unmeasured, len(report.cases))
+    elif not any_measured:
+        left_out = phrase(report.run.settings.get("no_judge"), _WITHOUT_JUDGE)
+        reason = f"no case has anything that could be measured{left_out}"
     return GateResult(name="measured", state=state, reason=reason, observed=share, limit=limit)
 
 
@@ -177,8 +176,7 @@ def _unless_cleared(
 def _passed(case: CaseReport, others: Container[Outcome]) -> float:
     """The share of its runs that passed, of these and those of these other outcomes."""
     passed = sum(run.status is Outcome.PASSED for run in case.runs)
-    due = passed + sum(run.status in others for run in case.runs)
-    return passed / due if due else 0.0
+    return passed / max(1, passed + sum(run.status in others for run in case.runs))
 
 
 def _of_groups(gate: Gate, report: RunReport, comparison: Comparison | None) -> GateResult:
@@ -284,11 +282,10 @@ def _what_is_missing(gate: Gate, report: RunReport, cases: Sequence[CaseReport])
 
 
 def _by_number(gate: Gate, metric: MetricRange) -> GateResult:
-    reason = f"{gate.metric} is {metric.observed:.4g}, must be {gate.op} {gate.limit:g}"
     state = _of_bounds(gate, metric.lowest, metric.highest)
     undecided = state is GateState.NOT_APPLICABLE
-    if undecided:
-        reason = f"{reason}; what could not be measured would decide"
+    why = phrase(undecided, "; what could not be measured would decide")
+    reason = f"{gate.metric} is {metric.observed:.4g}, must be {gate.op} {gate.limit:g}{why}"
     return _result(gate, state, reason, metric.observed, undecided=undecided)
 
 
@@ -306,7 +303,8 @@ def _fails_unchanged(gate: Gate, comparison: Comparison | None, attempts: int) -
     rate = 1 - failed / max(1, passed + failed)
     chance = 1 - binomial_tail(ceil(gate.limit * attempts - _TOLERANCE), attempts, rate)
     often = f"; by the base's runs, an unchanged suite fails it {100 * chance:.0f} % of the time"
-    return f"{often}{_ALLOWS[gate.limit < 1]}" if chance > LEAST_SHOWN else ""
+    advice = phrase(gate.limit < 1, " (`bound: wilson` allows for chance)")
+    return f"{often}{advice}" if chance > LEAST_SHOWN else ""
 
 
 def _warned(gate: GateResult) -> GateResult:
