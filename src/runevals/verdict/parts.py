@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from msgspec import Struct
 
+from runevals.lib.nullable import grouped
 from runevals.lib.record_from import record_from
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import BlockedTest, Pattern, patterns_test
@@ -46,12 +47,15 @@ def parts_of(
     of the level. `only` restricts the questions before correcting. Two bounds: missing values once best and once
     worst for the head; if these disagree, it is not known because of errors. Empty if no pair was measured.
     """
-    level = _Level(rule.alpha if alpha is None else alpha, rule)
+    level = rule.alpha if alpha is None else alpha
     metrics = [_Metric(name, pairs) for name in metrics_of(pairs)]
     whole = _questions([(WHOLE, range(len(pairs)))], metrics, only)
     parts = _questions(_parts(pairs, only), metrics, only)
     return Parts(
-        findings=(*_tested(whole, level), *_tested(parts, level)),
+        findings=(
+            *_tested(whole, _Level(level, rule, least_cases=0)),
+            *_tested(parts, _Level(level * PART_LEVEL, rule, least_cases=1)),
+        ),
         whole={question.metric.name: question.test for question in whole},
         smallest_p=min([*_corrected(whole), *(p / PART_LEVEL for p in _corrected(parts))], default=1.0),
     )
@@ -63,10 +67,11 @@ def metrics_of(pairs: Sequence[Pair]) -> tuple[MetricName, ...]:
 
 
 class _Level(Struct, frozen=True):
-    """How small p must be for a loss."""
+    """How small p must be for a loss, and how large the drop."""
 
-    alpha: float  # for the whole
+    alpha: float
     rule: RegressionRule
+    least_cases: int  # whole cases that the drop must amount to
 
 
 def metric_test(pairs: Sequence[Pair], metric: MetricName) -> BlockedTest | None:
@@ -101,16 +106,11 @@ def _parts(pairs: Sequence[Pair], only: Collection[Place] | None) -> Iterator[tu
     """
     known = {tuple(range(len(pairs)))}
     for family, read in _READ.items():
-        names = [*map(read, pairs)]
-        members: dict[str, list[int]] = {}
-        if len({*names}) > 1 or only is not None:  # otherwise it is the whole
-            for index, name in enumerate(names):
-                if name is not None:
-                    members.setdefault(name, []).append(index)
-        for name, places in members.items():
+        for name, places in grouped(zip(map(read, pairs), range(len(pairs)), strict=True)).items():
+            if name is None or len(places) < PART_MIN_CASES:
+                continue
             same = tuple(places)
-            included = same not in known if only is None else (family, name) in only
-            if len(places) >= PART_MIN_CASES and included:
+            if same not in known if only is None else (family, name) in only:
                 known.add(same)
                 yield (family, name), places
 
@@ -167,12 +167,11 @@ class _Question:
 
 def _tested(questions: Sequence[_Question], level: _Level) -> Iterator[Finding]:
     """The findings of one group of families, corrected together."""
-    places = [question.place for question in questions]
-    lost = _lost(places, [question.test for question in questions], level)
+    lost = _lost([question.test for question in questions], level)
     at_best, at_worst = lost, lost
     if any(question.errored for question in questions):
-        at_best = _lost(places, [q.with_errors_as(on_base=0, on_head=1) for q in questions], level)
-        at_worst = _lost(places, [q.with_errors_as(on_base=1, on_head=0) for q in questions], level)
+        at_best = _lost([q.with_errors_as(on_base=0, on_head=1) for q in questions], level)
+        at_worst = _lost([q.with_errors_as(on_base=1, on_head=0) for q in questions], level)
     for question, best, worst in zip(questions, at_best, at_worst, strict=True):
         yield _finding(question, level.rule, best=best, worst=worst)
 
@@ -181,19 +180,13 @@ def _corrected(questions: Sequence[_Question]) -> Sequence[float]:
     return holm([question.test.p_value for question in questions])
 
 
-def _lost(places: Sequence[Place], tests: Sequence[BlockedTest], level: _Level) -> list[bool]:
+def _lost(tests: Sequence[BlockedTest], level: _Level) -> list[bool]:
     """Which are losses that block: p small enough after Holm's correction, and the drop large enough."""
     corrected = holm([test.p_value for test in tests])
     return [
-        p <= (level.alpha if place[0] == "whole" else level.alpha * PART_LEVEL)
-        and test.drop >= _floor(place, test, level.rule) - _ROUNDING
-        for place, test, p in zip(places, tests, corrected, strict=True)
+        p <= level.alpha and test.drop >= max(level.rule.min_effect, level.least_cases / test.cases) - _ROUNDING
+        for test, p in zip(tests, corrected, strict=True)
     ]
-
-
-def _floor(place: Place, test: BlockedTest, rule: RegressionRule) -> float:
-    """The drop from which a loss blocks; in a part, one whole case at least."""
-    return rule.min_effect if place[0] == "whole" else max(rule.min_effect, 1 / test.cases)
 
 
 def _finding(question: _Question, rule: RegressionRule, *, best: bool, worst: bool) -> Finding:
