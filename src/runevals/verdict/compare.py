@@ -55,7 +55,8 @@ def compare_sides(
     head, base = sides.head, sides.base
     pairs, measured, same = sides.pairs, sides.measured, sides.same
     promised, other_judge = sides.deterministic, judges_differ(head, base)
-    deterministic = promised and not (fresh is not None and fresh.determinism_violated)
+    evidence = fresh or FreshEvidence()
+    deterministic = promised and not evidence.determinism_violated
     tested = parts_of(sides.due, rule, alpha=rule.alpha * (STORED_LEVEL if fresh is None else 1.0))
     findings = findings_of(sides, tested, rule, fresh, deterministic=deterministic)
     caveats = [*caveats_of(head, base, rule)]
@@ -68,7 +69,7 @@ def compare_sides(
         source=source,
         state=state_of(findings),
         findings=findings,
-        improved=is_improved(sides, test, rule, fresh, deterministic=deterministic),
+        improved=is_improved(sides, test, rule, evidence, deterministic=deterministic),
         shared=len(same),
         compared=len(measured),
         base_cases=len(base.cases),
@@ -89,7 +90,7 @@ def compare_sides(
         ),
         weakenings=tuple(weakenings(head, base, sides.matched)),
         caveats=tuple(caveats),
-        fresh="" if fresh is None else fresh.source,
+        fresh=evidence.source,
     )
     if test is None:
         return comparison

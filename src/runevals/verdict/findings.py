@@ -43,21 +43,19 @@ class FreshEvidence(Struct, frozen=True):
 
 def state_of(findings: Iterable[Finding]) -> State:
     """Any worse → worse; else any not known → not known; else not worse."""
-    states = {finding.state for finding in findings}
-    return next((state for state in _ORDER if state in states), State.NOT_WORSE)
+    return min((finding.state for finding in findings), key=_ORDER.index, default=State.NOT_WORSE)
 
 
 def findings_of(
     sides: Sides, tested: Parts, rule: RegressionRule, fresh: FreshEvidence | None, *, deterministic: bool
 ) -> tuple[Finding, ...]:
     """The whole and its parts, then the cases of which anything is in question, critical ones first."""
+    evidence = fresh or FreshEvidence()
+    cases = evidence.cases
     if fresh is None:
         lost_forms = [pair for pair in sides.edited if pair.regressed and not pair.same_content]
         of_stored = stored_findings(sides.pairs, rule, deterministic=deterministic)
         cases = (*of_stored, *(of_case(pair, (), Reason.OLD_FORM, edited=True) for pair in lost_forms))
-    else:
-        cases = fresh.cases
-    evidence = fresh or FreshEvidence()
     few = sides.too_few(evidence.old_forms)
     why = few + phrase(evidence.no_old_form, "; {}")
     return (
@@ -238,13 +236,13 @@ def is_improved(
     sides: Sides,
     test: BlockedTest | None,
     rule: RegressionRule,
-    fresh: FreshEvidence | None,
+    evidence: FreshEvidence,
     *,
     deterministic: bool,
 ) -> bool:
     """Whether more passes now: by fresh rounds if there are any; of a deterministic target, every gain is real."""
     if deterministic:
         return any(pair.fixed and not pair.graded for pair in sides.pairs)
-    if fresh is not None and fresh.gained is not None:
-        return fresh.gained
+    if evidence.gained is not None:
+        return evidence.gained
     return test is not None and -test.drop >= rule.min_effect - _ROUNDING and test.gain_p_value <= rule.alpha
