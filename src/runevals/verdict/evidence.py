@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome
 from runevals.verdict.matching import Key, Pair, is_due, is_judged, share_of
 from runevals.verdict.plan import Entrant, Unit, entrant
-from runevals.verdict.score import without_checks
+from runevals.verdict.score import VALUE_OF, without_checks
 
 OUTCOME = ""  # the unit that is the outcome of the whole case
 
@@ -49,7 +49,7 @@ def values_of(run: AttemptReport) -> Mapping[str, float | None]:
     if not run.status.measured:
         return {}
     values = {name: share_of(result) for name, result in _results(run) if result.outcome is not Outcome.SKIPPED}
-    return {OUTCOME: float(run.status is Outcome.PASSED), **values}
+    return {OUTCOME: VALUE_OF[run.status], **values}
 
 
 def title_of(unit: str) -> str:
@@ -60,9 +60,7 @@ def title_of(unit: str) -> str:
 
 
 def _outcomes(case: CaseReport) -> list[float | None]:
-    return [
-        float(run.status is Outcome.PASSED) if run.status.measured else None for run in case.runs if is_due(run)
-    ]
+    return [VALUE_OF.get(run.status) for run in case.runs if is_due(run)]
 
 
 def _by_check(case: CaseReport) -> Mapping[str, list[float | None]]:

@@ -25,12 +25,12 @@ from runevals.records import (
 )
 from runevals.records.report import is_critical
 from runevals.records.suite import KEY_OF_PROMPTS, one_line
+from runevals.verdict.score import VALUE_OF
 
 SIMILAR = 0.6  # the least ratio of an edited prompt to the one before
 MOST_COMPARED = 40_000  # pairs of prompts
 LONGEST_COMPARED = 2000  # characters of a prompt
 _PASSED, _FAILED = Outcome.PASSED, Outcome.FAILED  # a look-up in an enumeration has its price
-_SHARES = {_FAILED: 0.0, _PASSED: 1.0}
 
 
 class Side(Struct):
@@ -100,7 +100,7 @@ class Side(Struct):
 
 def share_of(result: CheckResult) -> float | None:
     """The value 0–1 of a check: its score if it has one, else whether it passed; None if it was not measured."""
-    return _SHARES.get(result.outcome) if result.score is None else result.score
+    return VALUE_OF.get(result.outcome) if result.score is None else result.score
 
 
 def is_judged(result: CheckResult) -> bool:
@@ -300,9 +300,7 @@ def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
 
 def _edited_elsewhere(partners: Mapping[Key, Key], base: Cases, head: Cases) -> dict[Key, Key]:
     """The cases whose key is where other cases of their suite went."""
-    suites: dict[str, set[str]] = {}
-    for now, was in partners.items():
-        suites.setdefault(was[0], set()).add(now[0])
+    suites = grouped((was[0], now[0]) for now, was in partners.items())
     left = _without(head, partners)
     gone = _without(base, set(partners.values()))
     places = {was: (suite, was[1]) for was in gone for suite in suites.get(was[0], ()) if (suite, was[1]) in left}
@@ -336,9 +334,8 @@ def _similarity(before: CaseReport, now: CaseReport, ratio: Callable[[str, str],
     beginning of the prompt does not count.
     """
     old, new = ([turn for attempt in case.attempts[:1] for turn in attempt.turns] for case in (before, now))
-    if [turn.expected for turn in old] != [turn.expected for turn in new]:
-        return 0.0
-    if not old or not all(turn.prompt for turn in (*old, *new)):
+    same_expected = [turn.expected for turn in old] == [turn.expected for turn in new]
+    if not (old and same_expected and all(turn.prompt for turn in (*old, *new))):
         return 0.0
     texts = ("\n".join(turn.prompt for turn in turns)[:LONGEST_COMPARED] for turns in (old, new))
     names = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import fsum
@@ -35,6 +35,7 @@ from runevals.verdict.cached_runs import copies
 from runevals.verdict.totals import summary_of
 from runevals.version import __version__
 
+VALUE_OF: Mapping[Outcome, float] = {Outcome.FAILED: 0.0, Outcome.PASSED: 1.0}  # of what was measured
 _layers = lru_cache(1024)(Layers)  # most cases of a suite have the same few
 
 
@@ -151,14 +152,14 @@ def contradiction(case: CaseReport, *, of_tool: bool) -> str:
         status = _status_over_turns(attempt.turns, _results(attempt.turns))
         if status is not attempt.status:
             return f"attempt {attempt.attempt} is called {attempt.status}, and by its checks is {status}"
-    status = _most(case.attempts, _pass_rate([a for a in case.attempts if a.status.measured]))
+    status = _most(case.attempts, _pass_rate(case.attempts))
     return "" if status is case.status else f"it is called {case.status}, and by its attempts is {status}"
 
 
 def _over_attempts(attempts: Sequence[AttemptReport]) -> _OverAttempts:
     """Means over the measured ones; the status of the greater half, a tie passes."""
     measured = [a for a in attempts if a.status.measured]
-    pass_rate = _pass_rate(measured)
+    pass_rate = _pass_rate(attempts)
     return _OverAttempts(
         status=_most(attempts, pass_rate),
         attempts=tuple(attempts),
@@ -169,8 +170,8 @@ def _over_attempts(attempts: Sequence[AttemptReport]) -> _OverAttempts:
     )
 
 
-def _pass_rate(measured: Sequence[AttemptReport]) -> float | None:
-    return sum(a.status is Outcome.PASSED for a in measured) / len(measured) if measured else None
+def _pass_rate(attempts: Sequence[AttemptReport]) -> float | None:
+    return mean(VALUE_OF.get(a.status) for a in attempts)
 
 
 def _most(attempts: Sequence[AttemptReport], pass_rate: float | None) -> Outcome:

@@ -15,8 +15,9 @@ from runevals.lib.record_from import record_from
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_blocked_test
 from runevals.lib.statistics.signed_rank import signed_rank_test
-from runevals.records import AttemptReport, CaseReport, MetricChange, MetricName, MetricUnit, Outcome
+from runevals.records import AttemptReport, CaseReport, MetricChange, MetricName, MetricUnit
 from runevals.verdict.matching import Pair
+from runevals.verdict.score import VALUE_OF
 
 Values = Mapping[int, Sequence[float]]
 Means = Mapping[int, float]
@@ -107,8 +108,7 @@ def _scores(
 
 
 def _passes(case: CaseReport) -> tuple[float, ...]:
-    measured = [a for a in case.runs if a.status.measured]
-    return tuple(float(attempt.status is Outcome.PASSED) for attempt in measured)
+    return tuple(VALUE_OF[run.status] for run in case.runs if run.status.measured)
 
 
 def _by_evaluator(cases: Sequence[CaseReport]) -> Mapping[str, Values]:
