@@ -133,10 +133,7 @@ def _bound(p_value: Callable[[float], float], margin: float, alpha: float) -> fl
     low, high = (0.0, margin) if p_value(margin) <= alpha else (margin, 1.0)
     for _ in range(12):
         middle = (low + high) / 2
-        if p_value(middle) <= alpha:
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if p_value(middle) <= alpha else (middle, high)
     return high
 
 

@@ -16,14 +16,12 @@ def with_arms(against: AgainstComparison, report: RunReport, comparison: Compari
     """The comparison with the skill's absence, with what the base reached in the cases that all three measured."""
     if against.other is None or against.state is not None or comparison is None:
         return against
-    others = {(case.suite, case.key): case for case in against.other.cases}
-    pairs = [pair for pair in match(comparison.base.cases, report.cases).both if pair.same_content]
+    others = {(case.suite, case.key): case for case in against.other.cases if Side.of(case).values}
     cases = [
-        (others[pair.head.suite, pair.head.key], pair.base, pair.head)
-        for pair in pairs
-        if pair.measured and (pair.head.suite, pair.head.key) in others
+        (others[pair.key], pair.base, pair.head)
+        for pair in match(comparison.base.cases, report.cases).both
+        if pair.same_content and pair.measured and pair.key in others
     ]
-    cases = [case for case in cases if Side.of(case[0]).values]
     if not cases:
         return against
     names = (against.name, "base", "now")

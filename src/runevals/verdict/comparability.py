@@ -128,8 +128,7 @@ def caveats_of(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterat
     if repeated:
         yield f"a cache on the way gave {' and '.join(repeated)} again: repeats of one answer count as one run"
     empty = {(case.suite, case.key) for case in head.cases if case.status is Outcome.PASSED and _is_empty(case)}
-    on_base = [case for case in base.cases if (case.suite, case.key) in empty] if empty else []
-    if emptied := sum(not _is_empty(case) for case in on_base):
+    if emptied := sum((case.suite, case.key) in empty and not _is_empty(case) for case in base.cases):
         yield f"{plural(emptied, 'case')} passed with an empty answer, which was not empty on the base"
     if not base.complete:
         yield "the base's run is incomplete"

@@ -63,7 +63,7 @@ def spread(sides: Sequence[CaseReport | None]) -> float:
 
 def differences(report: RunReport, other: RunReport) -> Mapping[Key, Change]:
     """The cases that lose half of their runs and more against another target, and those that win as many."""
-    pairs = {(pair.head.suite, pair.head.key): pair for pair in Sides.of(report, other).measured}
+    pairs = {pair.key: pair for pair in Sides.of(report, other).measured}
     lost = {key: lost_runs(pair) for key, pair in pairs.items()}
     return {
         key: change_of(pair, "regressed" if lost[key] > 0 else "fixed")
