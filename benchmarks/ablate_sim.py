@@ -11,7 +11,8 @@ import random
 import sys
 from collections.abc import Sequence
 
-from runevals.verdict.ablate_search import Ablation, Without, ablation, planned_runs
+from runevals.verdict.ablate_search import Ablation, Key, Values, ablation, planned_runs
+from runevals.verdict.blame_search import HunkSet
 
 PROMPTS, CASES = 200, 12
 LEAST_KEPT, LEAST_IDLE = 0.97, {True: 0.90, False: 0.70}
@@ -20,18 +21,14 @@ LEAST_KEPT, LEAST_IDLE = 0.97, {True: 0.90, False: 0.70}
 def searched(hunks: int, mattering: Sequence[int], rng: random.Random, *, good: float, bad: float) -> Ablation:
     """One prompt; each hunk that matters has a case of its own."""
     cases = [("s", str(place)) for place in range(CASES)]
-    search = ablation(hunks, cases, deterministic=good == 1.0)
-    request: Without = next(search)
-    while True:
-        lost = {cases[place] for place, hunk in enumerate(mattering) if hunk in request.hunks}
-        values = {
-            case: [float(rng.random() < (bad if case in lost else good)) for _ in range(request.runs)]
-            for case in request.cases
+
+    def measure(out: HunkSet, some: Sequence[Key], number: int) -> Values:
+        lost = {cases[place] for place, hunk in enumerate(mattering) if hunk in out}
+        return {
+            case: [float(rng.random() < (bad if case in lost else good)) for _ in range(number)] for case in some
         }
-        try:
-            request = search.send(values)
-        except StopIteration as end:
-            return end.value
+
+    return ablation(hunks, cases, measure, deterministic=good == 1.0)
 
 
 def row(name: str, prompts: int, *, good: float, bad: float, limited: bool = True) -> bool:

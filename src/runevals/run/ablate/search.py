@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.nullable import grouped, mean
+from runevals.lib.nullable import grouped, if_known, mean
 from runevals.lib.statistics.non_inferiority import non_inferiority_p_value
 from runevals.lib.terminal import terminal_text
 from runevals.lib.text.escape import one_line
@@ -27,7 +28,7 @@ from runevals.run.default_target import with_target
 from runevals.run.prompt_changes import PROMPTS, TEXTS, prompt_files
 from runevals.run.request import RunRequest
 from runevals.suites.plan import make_plan
-from runevals.verdict.ablate_search import Ablation, Values, Without, ablation, planned_runs
+from runevals.verdict.ablate_search import Ablation, Values, ablation, planned_runs
 from runevals.verdict.blame_search import NOTHING, HunkSet
 
 _FRONT = re.compile(rb"\A---\r?\n.*?\r?\n---\r?\n", re.DOTALL)  # of a SKILL.md: without it, it is none
@@ -75,7 +76,8 @@ def ablated(request: RunRequest, only: Sequence[str]) -> AblationReport:
     request.tell(f"Taking out {what}: at most {plural(allowed, 'run')} of a case, {planned} of target and judge")
     with request.budget.timed(), put_back_runner(request, head, change) as runner:
         spent: dict[HunkSet, list[AttemptReport]] = {}
-        result = _searched(runner, keys, spent, deterministic=deterministic, limit=allowed)
+        measure = partial(_values, runner, spent)
+        result = ablation(len(change.hunks), keys, measure, deterministic=deterministic, limit=allowed)
         if not any(result.whole.values()):
             raise ExternalError(f"no case could be run: {one_line(runner.trouble, 300)}")
         return _report(runner, result, spent, request)
@@ -85,7 +87,7 @@ def _whole_prompts(request: RunRequest, only: Sequence[str]) -> ChangeHunks:
     """The prompts as if every line were new. Raises InvalidSettings if there is none."""
     settings = request.settings
     root = settings.repository.resolve()
-    own = None if settings.file_path is None else settings.file_path.resolve()
+    own = if_known(Path.resolve, settings.file_path)
     names = [(settings.cwd / name).resolve() for name in only] or [
         root / name
         for name in prompt_files(settings, request.suites)
@@ -105,31 +107,17 @@ def _file(name: str, path: Path) -> ChangedFile:
     return ChangedFile(old_path=name, path=name, before=b"" if front is None else front[0], now=content)
 
 
-def _searched(
+def _values(
     runner: PutBackRunner,
-    keys: Sequence[Key],
     spent: dict[HunkSet, list[AttemptReport]],
-    *,
-    deterministic: bool,
-    limit: int,
-) -> Ablation:
-    search = ablation(len(runner.change.hunks), keys, deterministic=deterministic, limit=limit)
-    try:
-        request = next(search)
-        while True:
-            request = search.send(_values(runner, request, spent))
-    except StopIteration as end:
-        result: Ablation = end.value
-        return result
-
-
-def _values(runner: PutBackRunner, request: Without, spent: dict[HunkSet, list[AttemptReport]]) -> Values | None:
-    """The outcomes of these runs; None: the search is to stop."""
-    runs = runner.runs(request.hunks, dict.fromkeys(request.cases, request.runs))
-    if runs is None:
-        return None
-    spent.setdefault(request.hunks, []).extend(run for some in runs.values() for run in some)
-    return outcomes(runs, {})
+    hunks: HunkSet,
+    cases: Sequence[Key],
+    number: int,
+) -> Values | None:
+    """The outcomes of so many runs of each case; None: the search is to stop."""
+    runs = runner.runs(hunks, dict.fromkeys(cases, number))
+    spent.setdefault(hunks, []).extend(run for some in (runs or {}).values() for run in some)
+    return if_known(partial(outcomes, lost={}), runs)
 
 
 def _report(
