@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from runevals.lib.nullable import grouped, mean
 from runevals.lib.text.numbers import (
@@ -32,6 +32,7 @@ from runevals.records import (
     GateResult,
     MarkComparison,
     MetricChange,
+    MetricUnit,
     Outcome,
     RunReport,
     State,
@@ -77,12 +78,11 @@ def alone(report: RunReport) -> str:
     compared = mean(mean(case.values) for case in report.cases)  # with the scores of checks that pass
     rates = f"Pass rate {percent(report.totals.pass_rate)}, score {score(of_five(compared))} of 5."
     flaky = sum(case.flaky for case in report.cases)
-    if not flaky:
-        return rates
-    return (
-        f"{rates} The pass rate counts every run; a case passes if at least half of its runs do, and "
+    why_lower = (
+        " The pass rate counts every run; a case passes if at least half of its runs do, and "
         f"{plural(flaky, 'case')} did not pass all."
     )
+    return rates + phrase(flaky, why_lower)
 
 
 def passing(totals: Totals, unmeasured: str = "") -> str:
@@ -108,16 +108,11 @@ def in_short(comparison: Comparison) -> str:
     detectable = comparison.detectable_drop
     if comparison.fresh and comparison.state is not State.WORSE:
         return f"{line} ({by}); {comparison.fresh} does not confirm the difference."
-    if (
-        comparison.state is State.NOT_WORSE
-        and not comparison.improved
-        and detectable is not None
-        and detectable < 1
-    ):
-        drop = 100 * detectable
-        if comparison.drop >= NOTICEABLE_DROP:
-            line += f", {by}, which may be noise"
-        return f"{line}. These runs would have shown a drop of {drop:.1f} points (at least 9 times in 10)."
+    not_better = comparison.state is State.NOT_WORSE and not comparison.improved
+    if not_better and detectable is not None and detectable < 1:
+        noise = phrase(comparison.drop >= NOTICEABLE_DROP, f", {by}, which may be noise")
+        sentence = f"These runs would have shown a drop of {100 * detectable:.1f} points (at least 9 times in 10)."
+        return f"{line}{noise}. {sentence}"
     return f"{line} ({by})."
 
 
@@ -314,11 +309,10 @@ def halved(comparison: Comparison) -> str:
 def compared_cases(comparison: Comparison) -> str:
     """How many cases were compared."""
     cases = plural(comparison.base_cases, "case")
-    text = f"{comparison.compared} of the base's {cases}, unedited and measured on both sides"
-    if comparison.rounds_planned > 1:
-        text += f", in {comparison.rounds_done} of {plural(comparison.rounds_planned, 'round')}"
-    quarantined = comparison.quarantined
-    return f"{text}; {plural(quarantined, 'quarantined case')} left out" if quarantined else text
+    planned, quarantined = comparison.rounds_planned, comparison.quarantined
+    rounds = phrase(planned > 1, f", in {comparison.rounds_done} of {plural(planned, 'round')}")
+    left_out = phrase(quarantined, f"; {plural(quarantined, 'quarantined case')} left out")
+    return f"{comparison.compared} of the base's {cases}, unedited and measured on both sides{rounds}{left_out}"
 
 
 def title_of_change(change: TextChange) -> str:
@@ -354,11 +348,12 @@ def case_notes(comparison: Comparison) -> list[str]:
 def lost_checks(comparison: Comparison) -> list[str]:
     """The lost cases whose outcome is as it was, or that were edited: with the checks that are lost."""
     known = {(change.suite, change.key) for change in comparison.of_kind("regressed")}
-    notes: dict[str, list[str]] = {}
-    for each in comparison.cases(State.WORSE):
-        if each.key not in known:
-            form = phrase(each.edited, "in the form that the base has, ")
-            notes.setdefault(form + MEANINGS[each.reason].sentence, []).append(f"{each.called}{_of_checks(each)}")
+    form = "in the form that the base has, "
+    notes = grouped(
+        (phrase(each.edited, form) + MEANINGS[each.reason].sentence, f"{each.called}{_of_checks(each)}")
+        for each in comparison.cases(State.WORSE)
+        if each.key not in known
+    )
     return [f"{short_list(names, MOST_NAMED)}: {sentence}" for sentence, names in notes.items()]
 
 
@@ -417,11 +412,16 @@ def _unnoticed(metric: MetricChange) -> float:
     return max(NOTICEABLE_S, NOTICEABLE_RISE * metric.base_mean) if metric.unit == "seconds" else 0
 
 
+_IN_UNIT: Mapping[MetricUnit, Callable[[float], str]] = {
+    "share": percent,
+    "seconds": lambda value: f"{seconds(value)} a run",
+    "usd": lambda value: f"{money(value)} a run",
+}
+
+
 def in_unit(metric: MetricChange, value: float) -> str:
     """A mean of this metric; seconds and dollars are those of a run of one case."""
-    if metric.unit == "share":
-        return percent(value)
-    return f"{seconds(value) if metric.unit == 'seconds' else money(value)} a run"
+    return _IN_UNIT[metric.unit](value)
 
 
 def other_paths(comparison: Comparison) -> str:
