@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 
 from msgspec.structs import replace
 
 from runevals.records import CaseReport, Comparison, RunReport, Weakening
 from runevals.verdict.matching import Key, Pair, match
+
+_LABELS = ("suite", "key", "category", "tags", "group")
+_values = attrgetter(*_LABELS)  # of a case
 
 
 def labelled_as_on_base(report: RunReport, comparison: Comparison) -> tuple[RunReport, Comparison]:
@@ -16,7 +20,7 @@ def labelled_as_on_base(report: RunReport, comparison: Comparison) -> tuple[RunR
     One that was renamed or moved is quarantined as on the base. Cases that the base does not have keep their own.
     """
     pairs = match(comparison.base.cases, report.cases).both
-    relabelled = {pair.key: pair for pair in pairs if _labels(pair.head) != _labels(pair.base)}
+    relabelled = {pair.key: pair for pair in pairs if _values(pair.head) != _values(pair.base)}
     if not relabelled:
         return report, comparison
     changes = tuple(replace(one, head=one.head and _case(one.head, relabelled)) for one in comparison.changes)
@@ -25,24 +29,12 @@ def labelled_as_on_base(report: RunReport, comparison: Comparison) -> tuple[RunR
     return replace(report, cases=cases), replace(comparison, changes=changes, weakenings=weakenings)
 
 
-def _labels(case: CaseReport) -> tuple[object, ...]:
-    return case.suite, case.key, case.category, case.tags, case.group
-
-
 def _case(case: CaseReport, relabelled: Mapping[Key, Pair]) -> CaseReport:
     pair = relabelled.get((case.suite, case.key))
     if pair is None:
         return case
-    base = pair.base
-    return replace(
-        case,
-        suite=base.suite,
-        key=base.key,
-        category=base.category,
-        tags=base.tags,
-        group=base.group,
-        quarantined=pair.head.quarantined,
-    )
+    labels = dict(zip(_LABELS, _values(pair.base), strict=True))
+    return replace(case, **labels, quarantined=pair.head.quarantined)
 
 
 def _weakening(weakening: Weakening, relabelled: Mapping[Key, Pair]) -> Weakening:

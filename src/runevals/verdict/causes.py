@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from msgspec import Struct
 
-from runevals.lib.nullable import grouped, if_known
+from runevals.lib.nullable import grouped, if_known, without_none
 from runevals.records import (
     CaseName,
     CaseReport,
@@ -29,7 +29,7 @@ from runevals.records import (
 )
 from runevals.records.suite import called
 from runevals.verdict.lost_together import CLEARED, lost_keys
-from runevals.verdict.matching import Key
+from runevals.verdict.matching import Key, turns_of
 from runevals.verdict.wording import answer_pair, because, first_error, first_failure
 
 MOST_GROUPS, MOST_ROWS, MOST_EXAMPLES, MOST_NAMED = 5, 3, 2, 5
@@ -58,7 +58,7 @@ class _Case(Struct, frozen=True):
     @property
     def clearness(self) -> tuple[bool, int, int]:
         """Sorts those first whose answers differ and are short."""
-        answers = ("", "") if self.change is None else answer_pair(self.change) or ("", "")
+        answers = if_known(answer_pair, self.change) or ("", "")
         return answers[0] == answers[1], sum(map(len, answers)), self.place
 
 
@@ -161,9 +161,8 @@ def _case(kind: CauseKind, place: int, case: CaseReport, change: Change | None) 
 
 def _fall(result: CheckResult, base: CaseReport | None) -> str:
     """ "; accuracy 9 → 3": the dimension of a judge's score that fell most from the base's first run."""
-    turns = [] if base is None else [turn for attempt in base.attempts[:1] for turn in attempt.turns]
-    results = [each for turn in turns for each in turn.results]
-    before = next((_dimensions(each) for each in results if each.id == result.id), {})
+    turns = () if base is None else turns_of(base)
+    before = next((_dimensions(each) for turn in turns for each in turn.results if each.id == result.id), {})
     falls = [(now - before[name], name, now) for name, now in _dimensions(result).items() if name in before]
     change, name, now = min(falls, default=(0.0, "", 0.0))
     return f"; {name} {before[name]:g} → {now:g}" if change < 0 else ""
@@ -178,10 +177,7 @@ def _dimensions(result: CheckResult) -> Mapping[str, float]:
 
 def labels(case: CaseReport) -> Iterator[Label]:
     """What a case has in common with others."""
-    if case.category is not None:
-        yield "category", case.category
-    if case.group is not None:
-        yield "group", case.group
+    yield from without_none(category=case.category, group=case.group).items()
     yield from (("tag", tag) for tag in case.tags)
     yield from (("label", f"{name} {value}") for name, values in case.labels.items() for value in values)
     yield "suite", case.suite
@@ -196,7 +192,7 @@ def _tallies(
         change = changes.get((case.suite, case.key))
         if compared and (case.pass_rate is None or (change is not None and change.change in _NOT_COMPARED)):
             continue
-        before = case if change is None or change.base is None else change.base
+        before = if_known(attrgetter("base"), change) or case
         for label in (None, *dict.fromkeys(labels(case))):
             tally = tallies.setdefault(label, _Tally())
             tally.measured += 1

@@ -333,7 +333,7 @@ def _similarity(before: CaseReport, now: CaseReport, ratio: Callable[[str, str],
     The name has what differs in a long template: the variables of a `.prompt.yml` file. One that is only the
     beginning of the prompt does not count.
     """
-    old, new = ([turn for attempt in case.attempts[:1] for turn in attempt.turns] for case in (before, now))
+    old, new = turns_of(before), turns_of(now)
     same_expected = [turn.expected for turn in old] == [turn.expected for turn in new]
     if not (old and same_expected and all(turn.prompt for turn in (*old, *new))):
         return 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from runevals.lib.nullable import grouped, mean
+from runevals.lib.nullable import grouped, if_known, mean
 from runevals.lib.text.numbers import (
     first_of,
     joined,
@@ -545,8 +545,7 @@ def first_error(case: CaseReport) -> str | None:
 
 def answer_pair(change: Change) -> tuple[str, str] | None:
     """(base's answer, head's answer) at the turn whose check fails now; None if a side has none."""
-    turns = turn_pair(change)
-    return None if turns is None else (turns[0].output or "", turns[1].output or "")
+    return if_known(lambda turns: (turns[0].output or "", turns[1].output or ""), turn_pair(change))
 
 
 def turn_pair(change: Change) -> tuple[TurnReport, TurnReport] | None:
