@@ -182,10 +182,12 @@ def _answers_at_once(
     evaluator: Evaluator, trial: Trial, index: int, turn: TurnTrace, sandbox: ScriptRunner
 ) -> bool:
     """Not for plugins: the duration of their evaluators is unknown."""
-    call = _asks(evaluator, trial, index, turn) if is_builtin(evaluator) else None
+    if not is_builtin(evaluator):
+        return False
+    call = _asks(evaluator, trial, index, turn)
     if isinstance(call, Call):
         return sandbox.is_quick(call)
-    return is_builtin(evaluator) and (call is not None or isinstance(evaluator, Check))
+    return call is not None or isinstance(evaluator, Check)
 
 
 def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:
