@@ -91,11 +91,10 @@ def base_suites(there: Settings, head: Settings, commit: str) -> LoadedSuites:
 
 
 def _is_there(entry: SuiteEntry) -> bool:
-    try:
+    with suppress(NoSuiteFound):
         discover(entry.base, entry.path)
-    except NoSuiteFound:
-        return False
-    return True
+        return True
+    return False
 
 
 def _former(
@@ -105,16 +104,14 @@ def _former(
     place = Path(os.path.normpath(entry.base / entry.path))
     if not place.is_relative_to(there.repository):
         return
-    here, paths = head.repository / place.relative_to(there.repository), list[Path]()
+    here = head.repository / place.relative_to(there.repository)
     for was, now in renames:
         path = head.repository / now
         if path.is_relative_to(here) and path.suffix in SUFFIXES and is_suite(path):
             yield replace(entry, path=was, base=there.repository)
-    if place.parent.is_dir():
-        beside = [path for path in sorted(place.parent.iterdir()) if path.is_dir() == here.is_dir()]
-        paths += [path for path in beside if not (head.repository / path.relative_to(there.repository)).exists()]
-    for path in paths:
-        if path.is_dir() or path.suffix in SUFFIXES:
+    for path in sorted(place.parent.glob("*")):
+        is_alike = path.is_dir() == here.is_dir() and (path.is_dir() or path.suffix in SUFFIXES)
+        if is_alike and not (head.repository / path.relative_to(there.repository)).exists():
             former = replace(entry, path=path.name, base=path.parent)
             with suppress(RunevalsError):  # something else
                 suites_of(replace(there, load=replace(there.load, suites=(former,))))

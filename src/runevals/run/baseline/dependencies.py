@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from runevals.lib.nullable import if_known
 from runevals.lib.text.numbers import first_of
 from runevals.records import Case, RunReport
 from runevals.repository.git import commit_of, ignored_in, links_to, matches_in, names
@@ -132,8 +133,8 @@ def _changed_in_workspaces(repository: Path, commit: str, loaded: LoadedSuites) 
 
 def workspace_commits(loaded: LoadedSuites) -> list[str]:
     """The commits that workspaces are made of, as the suites name them."""
-    workspaces = (case.workspace for case in loaded.cases)
-    return [*dict.fromkeys(one.commit for one in workspaces if one is not None and one.commit is not None)]
+    workspaces = filter(None, (case.workspace for case in loaded.cases))
+    return [*dict.fromkeys(filter(None, (one.commit for one in workspaces)))]
 
 
 def may_differ(settings: Settings, loaded: LoadedSuites, commit: str) -> bool:
@@ -199,7 +200,7 @@ def settings_paths(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
     yield from (settings.load.quarantine, *loaded.files)
     if settings.target is not None:
         yield from settings.target.files
-    yield from (judge.file for judge in settings.judges if judge.file is not None)
+    yield from filter(None, (judge.file for judge in settings.judges))
     for folder in (settings.cwd, settings.repository):
         yield from (folder / place for place in (*PLACES, FILENAME))
     if settings.load.mcp_config is not None:
@@ -262,7 +263,7 @@ def _places(settings: Settings, loaded: LoadedSuites) -> Iterator[Path]:
     if settings.target is not None and settings.target.folder is not None:
         yield settings.target.folder
     for suite in loaded.suites:
-        yield from (case.cwd for case in suite.cases if case.cwd is not None)
+        yield from filter(None, (case.cwd for case in suite.cases))
         if suite.requires is not None:
             yield from (settings.repository / name for name in suite.requires.files)
 
@@ -287,7 +288,5 @@ def _inside(path: Path, root: Path) -> str:
 
 def _relative(path: Path, root: Path) -> str | None:
     """`path` as git writes it, None outside the repository. Links and `..` are not followed."""
-    for base in (root, root.resolve()):
-        if path.is_relative_to(base):
-            return path.relative_to(base).as_posix()
-    return None
+    places = (path.relative_to(base) for base in (root, root.resolve()) if path.is_relative_to(base))
+    return if_known(Path.as_posix, next(places, None))

@@ -129,9 +129,9 @@ def _stored_runs(settings: Settings, mark: Mark, commit: str | None) -> Iterator
 
 def _dated(settings: Settings) -> Iterator[tuple[datetime, Path]]:
     """What may be a results document, and when its run began."""
-    folders = () if settings.compare.baseline is None else (Path(settings.compare.baseline),)
+    folders = map(Path, filter(None, [settings.compare.baseline]))
     for folder in (settings.cwd / results_folder(settings.cwd), *folders):
-        for path in documents_in(folder) if folder.is_dir() else ():
+        for path in documents_in(folder):
             started_at = _started_at(path)
             if started_at is not None:
                 yield started_at, path

@@ -14,6 +14,7 @@ from runevals.lib.text.secrets import redacted
 from runevals.records import ERROR_CODES, LONGEST_NAME, CaseReport, RunReport, cut_name, one_line
 from runevals.records.errors import InvalidSettings
 from runevals.records.script import Call, ScriptRunner
+from runevals.verdict.matching import turns_of
 
 T = TypeVar("T")
 
@@ -139,7 +140,8 @@ def _require_apart(keys: Sequence[tuple[str, str]]) -> None:
 
 def _with_whole_name(case: CaseReport) -> CaseReport:
     """A name that is the beginning of the prompt as the whole prompt, as a pattern cannot match a part."""
-    line = one_line(case.attempts[0].turns[0].prompt) if case.attempts and case.attempts[0].turns else ""
+    turns = turns_of(case)
+    line = one_line(turns[0].prompt) if turns else ""
     beginning = case.name.removesuffix("…")
     at = -1 if beginning == case.name else line.find(beginning)  # what is sent may have more before the prompt
     return case if at < 0 else replace(case, name=line[at:])
@@ -156,9 +158,8 @@ def _identifiers(report: RunReport) -> Iterator[str]:
     yield from filter(None, (report.run.commit, report.run.uncommitted))
     for suite in report.run.suites:
         yield from (suite.fingerprint, suite.dialect)
-    for identity in (report.run.target, report.run.judge):
-        if identity is not None:
-            yield from (identity.type, *([identity.prompt_hash] if identity.prompt_hash else []))
+    for identity in filter(None, (report.run.target, report.run.judge)):
+        yield from filter(None, (identity.type, identity.prompt_hash))
     for case in report.cases:
         yield from (case.fingerprint, case.content, *case.fetched.values())
         for attempt in () if report.run.of_tool else case.attempts:
