@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import capitalised, plural, short_list
+from runevals.lib.text.numbers import capitalised, phrase, plural, short_list
 from runevals.records import FRESH, AttemptReport, Conclusion, Finding, RunReport, State
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.unmeasured import own_error, require_measured
@@ -82,12 +82,11 @@ class TargetRunner(Runner, kw_only=True, dict=True):
             return self.head
         everything = self.all_rounds or self.planned == 1
         number = self.head.rounds_made + 1
-        name = "" if everything else f"round {number} of at most {self.planned}"
-        phase = "head" if self.request.base else ""
+        name = phrase(not everything, f"round {number} of at most {self.planned}")
         sides = self.head.sides
         watch = self.request.progress(
             *sides,
-            phase=", ".join(filter(None, (phase, name))),
+            phase=", ".join(filter(None, (phrase(self.request.base, "head"), name))),
             total=None if everything else sum(len(side.plan.cases) for side in sides),
         )
         for _ in watch(self.head.everything() if everything else self.head.next_round()):

@@ -389,8 +389,8 @@ def other_metrics(comparison: Comparison) -> list[str]:
 
     Latency only where somebody notices it: two machines differ by some milliseconds.
     """
-    several = len(comparison.metrics) > 1
-    correction = f", corrected for {len(comparison.metrics)} metrics" if several else ""
+    metrics = len(comparison.metrics)
+    correction = phrase(metrics > 1, f", corrected for {metrics} metrics")
     return [
         f"{_title(metric)} is worse: {in_unit(metric, metric.base_mean)} → {in_unit(metric, metric.head_mean)} "
         f"({p_value(metric.holm_p)}{correction})"

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.nullable import grouped
-from runevals.lib.text.numbers import plural, short_list
+from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import BaseResult, Case, CaseReport, RunReport, Suite
 from runevals.records.errors import RunevalsError
 from runevals.repository.git import commit_of
@@ -50,7 +50,7 @@ def keeping(request: RunRequest, base: RunReport) -> RunRequest:
     except (CannotFollow, RunevalsError) as why:
         return request.noting(f"changed_only: every case is run: {str(why).splitlines()[0]}")
     reused = {key: results[key] for key, why in whys.items() if why is None}
-    others = f"; the others keep the result of {commit[:7]}" if reused else ""
+    others = phrase(reused, f"; the others keep the result of {commit[:7]}")
     total = f"{len(whys) - len(reused)} of {plural(len(whys), 'case')}"
     return replace(request, base_results=reused).noting(f"changed_only: {total} run{_in_words(whys)}{others}")
 

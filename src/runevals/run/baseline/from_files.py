@@ -272,7 +272,7 @@ def _left_out(reasons: Mapping[str, str | None]) -> tuple[str, ...]:
 
 
 def _source(name: str, report: RunReport) -> str:
-    commit = "" if report.run.commit is None else f" of {report.run.commit[:7]}"
+    commit = phrase(report.run.commit, " of {:.7}")
     return f"{name}{commit}, run {report.run.started_at:%Y-%m-%d %H:%M} UTC"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from runevals.lib.text.numbers import short_list
+from runevals.lib.text.numbers import phrase, short_list
 from runevals.records import Conclusion, ModelIdentity, Reason
 from runevals.records.rules import CATEGORY_GATES
 from runevals.repository import git
@@ -27,7 +27,7 @@ def reuse(request: RunRequest, base: StoredBase) -> Conclusion | tuple[str, ...]
         return _reused(request.noting(*base.notices), base)
     except _MustRun as why:
         by_flag = request.settings.origins["changed_only"].startswith("--") and not base.notices
-        reason = str(why) or ("--changed-only needs a base, and there is none" if by_flag else "")
+        reason = str(why) or phrase(by_flag, "--changed-only needs a base, and there is none")
         return (f"run in full: {reason}",) if reason else ()
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.records.errors import ExternalError
 from runevals.repository.git import file_at
 from runevals.repository.git_changes import changed_files
@@ -33,7 +33,7 @@ class ChangedFiles(Struct, frozen=True, kw_only=True):
     @property
     def with_code(self) -> str:
         """What else can be put back, as the end of a sentence; empty if nothing can."""
-        return f"; --code also puts back {plural(len(self.left_out), 'other file')}" if self.left_out else ""
+        return phrase(self.left_out, f"; --code also puts back {plural(len(self.left_out), 'other file')}")
 
 
 def files_since(commit: str, settings: Settings, loaded: LoadedSuites, *, code: bool) -> ChangedFiles:

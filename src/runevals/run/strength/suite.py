@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.statistics.proportion import share_of_groups
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.programs.processes import in_use
 from runevals.records import Case, Conclusion, Outcome, RunReport, Suite, WorkspaceChanges
 from runevals.records.script import ScriptRunner
@@ -160,7 +160,7 @@ def headline(strength: Strength) -> str:
 def in_short(strength: Strength) -> str:
     """The one number; empty if it is not known."""
     answers, cases = plural(strength.wrong_answers, "wrong answer"), plural(strength.cases, "case")
-    return f"{_estimate(strength.noticed)} of {answers} are noticed, in {cases}" if strength.wrong_answers else ""
+    return phrase(strength.wrong_answers, f"{_estimate(strength.noticed)} of {answers} are noticed, in {cases}")
 
 
 def with_strength(conclusion: Conclusion, request: RunRequest) -> Conclusion:
