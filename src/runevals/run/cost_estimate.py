@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import attrgetter
 from pathlib import Path
 
 from msgspec import Struct
@@ -94,8 +95,7 @@ def _of_judge(report: RunReport, settings: Settings, calls: int) -> float | None
 
 def _of_each(calls: int, costs: Iterable[float | None]) -> float | None:
     """The cost of calls by the mean of costs that are known."""
-    cost = mean(costs)
-    return if_known(lambda each: calls * each, cost)
+    return if_known(lambda each: calls * each, mean(costs))
 
 
 def _of_prompts(plan: RunPlan, settings: Settings) -> float | None:
@@ -114,6 +114,5 @@ def _price(settings: Settings, sent: int, received: int) -> float | None:
     target = settings.target
     if target is None or target.model is None:
         return None
-    provider = PROVIDERS.get(target.type)
-    of = if_known(lambda one: one.prices, provider)
+    of = if_known(attrgetter("prices"), PROVIDERS.get(target.type))
     return settings.measure.prices.cost_usd(target.model, sent, received, provider=of)

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from runevals.lib.nullable import if_known
 from runevals.records import Conversation, ModelIdentity
 from runevals.records.errors import InvalidSettings, TargetRefused
 from runevals.run.cluster.node import Node, NodeAnswer, NodeReady, NodeSpec
@@ -83,7 +84,7 @@ class Nodes:
         self._complaint = "none has a CPU that is free"
         self._closed = False
         self._shipped = pickle.dumps(shipment)
-        self._parcel = None if parcel is None else ray.put(parcel)
+        self._parcel = if_known(ray.put, parcel)
         try:
             self._gather()
         except BaseException:

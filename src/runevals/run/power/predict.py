@@ -176,10 +176,8 @@ class Suite(Struct, frozen=True, kw_only=True):
     def for_quarantine(self) -> list[CaseOdds]:
         """Flaky cases that may be on its list, at most a tenth of each suite."""
         sizes = Counter(one.case.suite for one in self.odds)
-        flaky: dict[str, list[CaseOdds]] = {suite: [] for suite in sizes}
-        for one in self.flaky:
-            flaky[one.case.suite] += [] if is_critical(one.case) else [one]
-        return [one for suite, some in flaky.items() for one in some[: int(MOST_LISTED * sizes[suite])]]
+        flaky = grouped((one.case.suite, one) for one in self.flaky if not is_critical(one.case))
+        return [one for suite, size in sizes.items() for one in flaky.get(suite, [])[: int(MOST_LISTED * size)]]
 
 
 def pooled(ends: Sequence[Shares]) -> Shares:

@@ -70,8 +70,9 @@ def _added_not(match: re.Match[str]) -> str | None:
 
 def _name(match: re.Match[str]) -> str | None:
     word = match[0]
-    if word in _MONTHS or word in _DAYS:
-        return _following(_MONTHS if word in _MONTHS else _DAYS, word)
+    for words in (_MONTHS, _DAYS):
+        if word in words:
+            return _following(words, word)
     return next((name for name in _NAMES if name not in match.string), None)
 
 
