@@ -40,7 +40,7 @@ from runevals.records import (
     Totals,
     TurnReport,
 )
-from runevals.verdict.lost_together import lost_keys
+from runevals.verdict.lost_together import CLEARED, lost_keys
 from runevals.verdict.reasons import MEANINGS
 from runevals.verdict.score import of_five
 
@@ -257,25 +257,25 @@ def how_sure(comparison: Comparison) -> list[str]:
 
     Empty for a deterministic target.
     """
-    if comparison.deterministic or comparison.detectable_drop is None:
+    least = comparison.detectable_drop
+    if comparison.deterministic or least is None:
         return []
     fresh = phrase(comparison.fresh, "Fresh runs of both sides, made in turn, decided: {}.")
-    sentences = [difference(comparison), fresh, _by_chance(comparison), _flips(comparison)]
-    drop = 100 * comparison.detectable_drop
-    detectable = f"A drop of {drop:.1f} points or more would have shown (at least 9 times in 10)."
-    sentences.append(detectable if comparison.detectable_drop < 1 else "Too few runs to be sure of any drop.")
-    return [sentence for sentence in (*sentences, _needed(comparison)) if sentence]
+    sure = f"A drop of {100 * least:.1f} points or more would have shown (at least 9 times in 10)."
+    detectable = sure if least < 1 else "Too few runs to be sure of any drop."
+    chance = _by_chance(comparison, least)
+    sentences = (difference(comparison), fresh, chance, _flips(comparison), detectable, _needed(comparison))
+    return [*filter(None, sentences)]
 
 
-def _by_chance(comparison: Comparison) -> str:
+def _by_chance(comparison: Comparison, least: float) -> str:
     fell = any(each.family == "whole" for each in comparison.parts(State.WORSE))
     if not fell or comparison.p_value is None:
         return ""
     of_hundred = "fewer than 1" if comparison.p_value < 0.01 else f"about {100 * comparison.p_value:.0f}"
-    text = f"An unchanged suite drops as much in {of_hundred} of 100 runs."
-    if comparison.detectable_drop is not None and (comparison.drop or 0.0) < comparison.detectable_drop:
-        text += " The true drop is probably smaller: one this size is at least partly luck."
-    return text
+    smaller = " The true drop is probably smaller: one this size is at least partly luck."
+    luck = phrase((comparison.drop or 0.0) < least, smaller)
+    return f"An unchanged suite drops as much in {of_hundred} of 100 runs.{luck}"
 
 
 def _flips(comparison: Comparison) -> str:
@@ -332,17 +332,17 @@ def fresh_runs(comparison: Comparison, change: Change) -> str:
 
 def case_notes(comparison: Comparison) -> list[str]:
     """The cases that looked lost and are not proven lost, by name, with what cleared them or is not known."""
-    lost = lost_keys(comparison)
-    notes: dict[str, list[str]] = {}
-    for each in comparison.cases(State.NOT_KNOWN, State.NOT_WORSE):
-        meaning = MEANINGS[each.reason]
-        if each.key in lost:
-            continue
-        if each.state is State.NOT_KNOWN or meaning.warns:
-            notes.setdefault(f": {each.detail or meaning.sentence}", []).append(f"{each.called}{_of_checks(each)}")
-        else:
-            notes.setdefault(f" looked lost: {meaning.sentence}", []).append(each.called)
+    lost, cases = lost_keys(comparison), comparison.cases(State.NOT_KNOWN, State.NOT_WORSE)
+    notes = grouped(_note(each) for each in cases if each.key not in lost)
     return [f"{short_list(names, MOST_NAMED)}{text}" for text, names in notes.items()]
+
+
+def _note(finding: Finding) -> tuple[str, str]:
+    """What is said of a case, and what it is called there."""
+    sentence = MEANINGS[finding.reason].sentence
+    if finding.reason in CLEARED:
+        return f" looked lost: {sentence}", finding.called
+    return f": {finding.detail or sentence}", f"{finding.called}{_of_checks(finding)}"
 
 
 def lost_checks(comparison: Comparison) -> list[str]:
