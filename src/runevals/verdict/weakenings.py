@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from operator import attrgetter
 
 from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome, RunReport, Weakening
 from runevals.records.report import is_critical
 from runevals.verdict.comparability import other_target
 from runevals.verdict.matching import MatchedRuns, Pair, turns_of
+
+_place = attrgetter("suite", "key", "category", "tags", "critical")  # of a case, with its labels
 
 
 def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterator[Weakening]:
@@ -25,14 +28,8 @@ def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterat
 def _of_pair(pair: Pair) -> Iterator[str]:
     if pair.before.due and not pair.now.due:
         yield "it was measured on the base, and is skipped now"
-    if not (pair.same_content and _same_place(pair.base, pair.head) and pair.same_checks):
+    if not (pair.same_content and _place(pair.base) == _place(pair.head) and pair.same_checks):  # rarely
         yield from _weaker_parts(pair)
-
-
-def _same_place(base: CaseReport, head: CaseReport) -> bool:
-    """Whether the case has the same place and labels; nearly always true."""
-    before, now = ((case.suite, case.key, case.category, case.tags, case.critical) for case in (base, head))
-    return before == now
 
 
 def _weaker_parts(pair: Pair) -> Iterator[str]:
