@@ -27,6 +27,7 @@ from runevals.records import (
 )
 from runevals.repository.fresh_copy import CannotCopy
 from runevals.run.evaluate import own_prompt
+from runevals.run.strength.edits import with_text
 from runevals.run.workspaces.folders import NotMade, Workspaces
 from runevals.suites.plan import RunPlan, Trial, asks_judge
 from runevals.targets import Target
@@ -173,7 +174,7 @@ def always_wrong(of: TurnOf, others: Sequence[TurnOf]) -> Iterator[tuple[str, Re
     yield EMPTY, empty
     for kind, text in ((PROMPT, own_prompt(of.turn)), *_TEXTS.items()):
         if of.looks_at_text and text.strip() and not (kind == UNKNOWN and of.is_evasive):
-            yield kind, replace(empty, text=text, value=None if empty.value is None else text)
+            yield kind, with_text(empty, text)
     right = empty if of.right is None else of.right
     for other in islice((other for other in others if _differs(of, other)), MOST_OTHERS):
         answer = other.right or empty

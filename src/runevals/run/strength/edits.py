@@ -137,7 +137,7 @@ def harmful(right: Response, *, text: bool, tools: bool) -> Iterator[Edit]:
         yield from _of_json(right, value)
     elif text:
         for kind, before, after, changed in edited(right.text):
-            yield Edit(kind, before, after, _with_text(right, changed))
+            yield Edit(kind, before, after, with_text(right, changed))
     if tools and right.tool_calls:
         yield from _of_calls(right, right.tool_calls)
 
@@ -149,19 +149,17 @@ def harmless(right: Response, *, case: bool) -> Iterator[Edit]:
     value = _structure(right)
     if value is not None:
         indent = None if "\n" in right.text.strip() else 2
-        yield Edit(
-            None, "white space", "", _with_text(right, json.dumps(value, ensure_ascii=False, indent=indent))
-        )
+        yield Edit(None, "white space", "", with_text(right, json.dumps(value, ensure_ascii=False, indent=indent)))
     else:
         text = right.text
-        yield Edit(None, "white space", "", _with_text(right, f"{text.replace('. ', '.  ', 1)}\n"))
+        yield Edit(None, "white space", "", with_text(right, f"{text.replace('. ', '.  ', 1)}\n"))
         if (match := _SYNONYM.search(text)) is not None:
             other = _SAME[match[0]]
             yield Edit(
-                None, match[0], other, _with_text(right, f"{text[: match.start()]}{other}{text[match.end() :]}")
+                None, match[0], other, with_text(right, f"{text[: match.start()]}{other}{text[match.end() :]}")
             )
         if case and text.lower() != text:
-            yield Edit(None, "capitals", "", _with_text(right, text.lower()))
+            yield Edit(None, "capitals", "", with_text(right, text.lower()))
 
 
 def edited(text: str) -> Iterator[tuple[str, str, str, str]]:
@@ -186,7 +184,8 @@ def edited(text: str) -> Iterator[tuple[str, str, str, str]]:
             yield kind, match[0].strip(), after.strip(), f"{text[:start]}{after}{text[end:]}"
 
 
-def _with_text(right: Response, text: str) -> Response:
+def with_text(right: Response, text: str) -> Response:
+    """The answer with this text, which is its value, too, if it has one."""
     return replace(right, text=text, value=None if right.value is None else text)
 
 
