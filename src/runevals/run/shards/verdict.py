@@ -11,6 +11,7 @@ from runevals.lib.parsing.source import read_text
 from runevals.records import AND, Case, CaseReport, Conclusion, RunReport
 from runevals.records.errors import ExternalError, RunevalsError
 from runevals.records.rules import Selection
+from runevals.run.acceptance import with_caveat
 from runevals.run.default_target import with_target
 from runevals.run.head import alike_earlier, compare_with_base
 from runevals.run.load import suites_of
@@ -111,8 +112,7 @@ def conclude_shards(report: RunReport, baseline: Baseline | None, request: RunRe
     here = _here(report, request, None if can_run_again(settings) else baseline)  # else the head's runs tell, too
     if isinstance(here, str):
         why = "verify: off" if settings.compare.verify == "off" else here
-        caveats = (*final.comparison.caveats, f"nothing was run again: {why}")
-        return replace(final, comparison=replace(final.comparison, caveats=caveats))
+        return with_caveat(final, f"nothing was run again: {why}")
     report, comparison = compare_with_base(report, baseline, here)
     return conclusion_of(report, comparison, rules, since_mark(report, request.mark, rules.regression))
 
