@@ -105,7 +105,7 @@ def measured(check: BuiltCheck, verdict: Verdict, judgements: Sequence[Judgement
 
 def errored(check: BuiltCheck, problem: Problem, outcome: CheckOutcome | None = None) -> CheckResult:
     """A check without a verdict; `outcome` None: there was no answer to check."""
-    evaluator, judgements = check.evaluator, () if outcome is None else outcome.judgements
+    evaluator, of_outcome = check.evaluator, outcome or CheckOutcome(problem)
     return record_from(
         CheckResult,
         check,
@@ -113,10 +113,10 @@ def errored(check: BuiltCheck, problem: Problem, outcome: CheckOutcome | None = 
         outcome=Outcome.SKIPPED if outcome is None and problem.code in NEVER_SENT_CODES else Outcome.ERRORED,
         scale=evaluator.scale.range,
         reason=problem.message,
-        details={"logs": outcome.logs} if outcome is not None and outcome.logs else {},
+        details={"logs": of_outcome.logs} if of_outcome.logs else {},
         error=problem,
-        judge_model=_models(judgements),
-        cost_usd=_cost(judgements),
+        judge_model=_models(of_outcome.judgements),
+        cost_usd=_cost(of_outcome.judgements),
     )
 
 

@@ -57,8 +57,7 @@ def exported(report: RunReport, suite: Suite | SuiteInfo, settings: Settings) ->
     is_document = suite.dialect == eval_document.NAME
     if is_document and path.is_file():
         source = eval_document.upgraded(dialects.read(path, suite.path).value)
-        plain = without_either(source, settings)
-        document = scored.fill_results(plain, report, suite.path)
+        document = scored.fill_results(without_either(source, settings), report, suite.path)
     else:
         document = scored.results_document(report, suite.path, suite.dialect)
     if document.get("default_evaluators") == {} and not is_document:

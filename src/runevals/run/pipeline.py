@@ -166,8 +166,7 @@ def _merge(report: RunReport, request: RunRequest) -> Conclusion:
     base = settled_base(base, request, lambda commit: base_of_shards(report, commit, request), report)
     notices = tuple(dict.fromkeys((*report.run.notices, *base.notices)))
     report = replace(report, run=replace(report.run, notices=notices))
-    conclusion = conclude_shards(report, base.baseline, request)
-    return remarked(conclusion, base, request)
+    return remarked(conclude_shards(report, base.baseline, request), base, request)
 
 
 def _require_this_commit(report: RunReport, request: RunRequest) -> None:
@@ -196,8 +195,7 @@ def _gate(report: RunReport, request: RunRequest, deterministic: bool | None) ->
         base = replace(base, baseline=replace(base.baseline, report=of_base))
         report = with_lost_scores(report, of_base)
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *base.notices)))
-    conclusion = concluded(report, base.baseline, request)
-    return remarked(conclusion, base, request)
+    return remarked(concluded(report, base.baseline, request), base, request)
 
 
 def rejudge(base: Path, head: Path, request: RunRequest) -> Conclusion:

@@ -77,8 +77,7 @@ def worst(codes: Iterable[int]) -> int:
 
     An interruption goes first, as it does in one run.
     """
-    order = list(_WORST_FIRST)
-    return min(codes, key=order.index)
+    return min(codes, key=list(_WORST_FIRST).index)
 
 
 def in_words(codes: Mapping[str, int], kind: str = "project") -> str:

@@ -44,8 +44,7 @@ def _of_base(
     settings: Settings, path: Path, display_path: str
 ) -> tuple[tuple[QuarantineEntry, ...], tuple[str, ...]]:
     assert settings.base_side is not None  # noqa: S101 - called only then
-    commit = settings.base_side.commit
-    content = git.file_at(settings.repository, commit, display_path)
+    content = git.file_at(settings.repository, settings.base_side.commit, display_path)
     if content is None:
         return (), ()
     try:

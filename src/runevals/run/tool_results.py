@@ -80,8 +80,7 @@ def report_of_files(paths: Sequence[Path], reading: Reading) -> RunReport:
     """The results in these files and folders. Raises InvalidDocument, which names what cannot be read."""
     from runevals.imports.results import read_results
 
-    imported = read_results(paths, reading)
-    return report_of(imported, written_at=_newest(paths))
+    return report_of(read_results(paths, reading), written_at=_newest(paths))
 
 
 def require_not_committed(paths: Sequence[Path], settings: Settings) -> None:

@@ -144,11 +144,9 @@ def _config_of_base(settings: Settings, side: BaseSide) -> _Config | None:
 
 def _in_repository(path: Path, repository: Path) -> str | None:
     """`path` as git writes it; None if it is outside, with or without following links."""
-    for here, root in ((path, repository), (path.resolve(), repository.resolve())):
-        relative = os.path.relpath(here, root).replace(os.sep, "/")
-        if not relative.startswith("../"):
-            return relative
-    return None
+    both = ((path, repository), (path.resolve(), repository.resolve()))
+    names = (os.path.relpath(here, root).replace(os.sep, "/") for here, root in both)
+    return next((name for name in names if not name.startswith("../")), None)
 
 
 @contextmanager

@@ -152,8 +152,7 @@ def _case(kind: CauseKind, place: int, case: CaseReport, change: Change | None) 
     if failure is None:
         return _Case(place, case, change, "", LOWER, LOWER)
     turn, result = failure
-    base = if_known(attrgetter("base"), change)
-    reason = because(result) + _fall(result, base)
+    reason = because(result) + _fall(result, if_known(attrgetter("base"), change))
     # A reason names the case's own values after a colon; that of a judge is about this answer only.
     general = "" if result.layer is Layer.JUDGE else reason.replace(turn.expected or "\0", "…").partition(": ")[0]
     return _Case(place, case, change, result.evaluator, reason, _VALUE.sub("…", general))

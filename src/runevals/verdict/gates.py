@@ -291,8 +291,7 @@ def _by_number(gate: Gate, metric: MetricRange) -> GateResult:
 
 def _of_bounds(gate: Gate, *bounds: float) -> GateState:
     """What holds at both bounds of the metric; not applicable if they disagree, so that errored runs decide."""
-    holds = _OPERATORS[gate.op]
-    return _BY_BOUNDS[frozenset(holds(bound, gate.limit) for bound in bounds)]
+    return _BY_BOUNDS[frozenset(_OPERATORS[gate.op](bound, gate.limit) for bound in bounds)]
 
 
 def _fails_unchanged(gate: Gate, comparison: Comparison | None, attempts: int) -> str:
@@ -343,8 +342,7 @@ def _pass_rate(
     share = passed_share(cases)
     if share is None:
         return _missing(gate, report, comparison)
-    of_bound = _BOUNDS[gate.bound]
-    surely, at_best = (of_bound(bound, due) for bound in (share.observed, share.highest))
+    surely, at_best = (_BOUNDS[gate.bound](bound, due) for bound in (share.observed, share.highest))
     state = _of_bounds(gate, surely, at_best)
     undecided = state is GateState.NOT_APPLICABLE
     of_runs, every = passed / due, gate.limit == 1.0

@@ -31,8 +31,7 @@ def flips(pairs: Sequence[Pair]) -> Flips:
         counts = [(passes, runs) for passes, runs, _ in known]
         alike = all(passes in (0, runs) for passes, runs in counts)
         prior = (0.0, 0.0) if alike else _beta_prior(counts)
-        shapes = Counter(known)
-        chances = [(count, _flip_chance(shape, prior)) for shape, count in shapes.items()]
+        chances = [(count, _flip_chance(shape, prior)) for shape, count in Counter(known).items()]
         down = fsum([count * chance for count, (chance, failed) in chances if not failed])
         up = fsum([count * chance for count, (chance, failed) in chances if failed])
     return Flips(

@@ -163,9 +163,6 @@ class _Case(Generic[K]):
         self.rules = rules
         self.runs = runs
 
-    def with_runs(self, side: Side, runs: Sequence[Run]) -> _Case[K]:
-        return _Case(self.entrant, self.rules, {**self.runs, side: [*self.runs[side], *runs]})
-
     @cached_property
     def admitted(self) -> bool:
         """Whether it counts as an entrant."""
@@ -311,7 +308,8 @@ class Plan(Generic[K]):
     def add(self, case: K, side: Side, runs: Sequence[Run]) -> None:
         """Fresh runs of a case, in their order."""
         before = self._cases[case]
-        self._cases[case] = now = before.with_runs(side, runs)
+        all_runs = {**before.runs, side: [*before.runs[side], *runs]}
+        self._cases[case] = now = _Case(before.entrant, self.rules, all_runs)
         self.entered += now.admitted - before.admitted
         self._requests = None
 

@@ -72,8 +72,7 @@ class PutBackRunner(Struct, kw_only=True):
         if self.request.budget.stop.problem is not None:
             return None
         try:
-            side = self._with(put_back)
-            attempts = self._attempts(side, needed)
+            attempts = self._attempts(self._with(put_back), needed)
         except RunevalsError as error:
             self._close()
             self.trouble = error.first_line

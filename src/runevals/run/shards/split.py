@@ -72,8 +72,7 @@ def _cases(settings: Settings, suites: Sequence[Suite]) -> list[CaseName]:
 
 def plan_of_shard(loaded: LoadedSuites, settings: Settings) -> RunPlan:
     """What a run would make: the whole plan, or its shard. Raises as `plan_of` and `with_split`."""
-    shard = with_split(settings, loaded.suites).selection.shard
-    return part_of(plan_of(loaded, settings), shard)
+    return part_of(plan_of(loaded, settings), with_split(settings, loaded.suites).selection.shard)
 
 
 def _has_document(compare: CompareSettings) -> bool:

@@ -135,8 +135,7 @@ def _content_before(attempt: Attempt, path: str, stamp: Stamp | None) -> bytes |
 
 def _hash_before(attempt: Attempt, path: str) -> str | None:
     """The hash of a file that is too large for memory; None if only the attempt's folder had it."""
-    place = _place_before(attempt, path)
-    return if_known(lambda one: hash_file(*one), place)
+    return if_known(lambda place: hash_file(*place), _place_before(attempt, path))
 
 
 def _place_before(attempt: Attempt, path: str) -> tuple[Path, str] | None:
