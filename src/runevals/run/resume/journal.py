@@ -102,15 +102,11 @@ class JournalledTarget(_Journalled[Target]):
 
     def _keep(self, key: str, response: Response, conversation: Conversation) -> None:
         """Writes an answer. Turns in a workspace, which is gone after the run, are written together."""
-        if conversation.workspace is None:
-            if response.problem is None:
-                self._journal.write(key, response)
-            return
         turns = [*self._unwritten.pop(conversation.thread, ()), (key, response)]
         is_broken = response.problem is not None and response.problem.code == WORKSPACE_BROKEN
         if response.problem is not None and not is_broken:
             return
-        if conversation.turn < conversation.turns and not is_broken:
+        if conversation.workspace is not None and conversation.turn < conversation.turns and not is_broken:
             self._unwritten[conversation.thread] = turns
             return
         for one, answer in reversed(turns):  # the first turn last: if it is there, so are the others
