@@ -140,18 +140,17 @@ class Nodes:
         if self._options.per_call:
             for number in range(1, self._at_once + 1):
                 self._invite(f"process {number}", f"of process {number}")
-        else:
-            for node in self._ray.nodes():
-                if node["Alive"] and node["Resources"].get("CPU", 0) >= 1:
-                    self._invite(node["NodeID"], node["NodeManagerHostname"])
-        with self._lock:
-            if self._options.per_call:
+            with self._lock:
                 self._welcome(START_S, at_least=1)
                 if not self._members and self._joining:
                     self._say(f"Ray: waiting for a node with {self._options} that is free")
                     self._complaint = f"none has {self._options} that is free"
                     self._welcome(GROW_S, at_least=1)
-            else:
+        else:
+            for node in self._ray.nodes():
+                if node["Alive"] and node["Resources"].get("CPU", 0) >= 1:
+                    self._invite(node["NodeID"], node["NodeManagerHostname"])
+            with self._lock:
                 self._welcome(PATIENCE_S, at_least=1)
                 self._welcome(START_S)
         self._least_busy("").under_way -= 1
