@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
@@ -139,8 +140,7 @@ def _paragraphs(lines: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
 def _is_text(content: bytes) -> bool:
     if len(content) > MOST_BYTES or b"\0" in content:
         return False
-    try:
+    with suppress(UnicodeDecodeError):
         content.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+        return True
+    return False

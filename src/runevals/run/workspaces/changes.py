@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Literal
 
@@ -121,8 +122,10 @@ def _form(stamp: Stamp | None) -> tuple[str, int, int] | None:
 
 def _content(place: tuple[Path, str] | None, stamp: Stamp | None) -> bytes | None:
     """What is at a place, that of a link too; nothing for a file that is not there, None if it is not known."""
-    if stamp is None or stamp.kind == "link":
-        return b"" if stamp is None else stamp.link.encode("utf-8", "surrogateescape")
+    if stamp is None:
+        return b""
+    if stamp.kind == "link":
+        return stamp.link.encode("utf-8", "surrogateescape")
     return read_file(*place, MOST_TEXT_BYTES) if place is not None and stamp.kind == "file" else None
 
 
@@ -151,12 +154,10 @@ def _place_before(attempt: Attempt, path: str) -> tuple[Path, str] | None:
 
 def _lines(content: bytes | None) -> list[str] | None:
     """The lines of a text; None if it is not text."""
-    if content is None or b"\0" in content:
-        return None
-    try:
-        return content.decode("utf-8").splitlines(keepends=True)
-    except UnicodeDecodeError:
-        return None
+    with suppress(UnicodeDecodeError):
+        if content is not None and b"\0" not in content:
+            return content.decode("utf-8").splitlines(keepends=True)
+    return None
 
 
 def file_at(root: Path, path: str) -> FileFound:
