@@ -56,8 +56,8 @@ def of_this_checkout(info: RunInfo, settings: Settings) -> RunInfo:
 
 def commit_here(settings: Settings) -> str | None:
     """The commit that is checked out, which need not be the event's; the image may have no git."""
-    of_event = settings.environment.get("GITHUB_SHA") or settings.environment.get("CI_COMMIT_SHA")
-    return settings.head.commit or of_event
+    environment = settings.environment
+    return settings.head.commit or environment.get("GITHUB_SHA") or environment.get("CI_COMMIT_SHA")
 
 
 def unchanged_commit(settings: Settings, suites: LoadedSuites) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
+from runevals.lib.nullable import if_known
 from runevals.lib.text.numbers import plural
 from runevals.records import CaseReport, ModelIdentity, Outcome, RegressionRule, RunReport
 from runevals.records.agent import AGENTS
@@ -14,13 +15,11 @@ from runevals.verdict.score import run_report, without_checks
 
 def judges_differ(head: RunReport, base: RunReport) -> bool:
     """Whether the scores of their judges cannot be compared."""
-    return _judge_key(head.run.judge) != _judge_key(base.run.judge)
+    return if_known(_judge_key, head.run.judge) != if_known(_judge_key, base.run.judge)
 
 
-def _judge_key(judge: ModelIdentity | None) -> tuple[object, ...] | None:
+def _judge_key(judge: ModelIdentity) -> tuple[object, ...]:
     """What two judges must share: a median of several votes varies less than one vote."""
-    if judge is None:
-        return None
     votes, each = judge.detail.get("votes", 1), judge.detail.get("judges", {})
     return judge.type, judge.model, judge.prompt_hash, votes, each
 

@@ -49,7 +49,7 @@ def files_since(commit: str, settings: Settings, loaded: LoadedSuites, *, code: 
     files, left_out = [], []
     rows = where_put_back(pairs, settings, loaded)
     for old, new, place in sorted(rows, key=lambda row: row[1] or row[0] or ""):
-        names = {name for name in (old, new) if name is not None}
+        names = {*filter(None, (old, new))}
         is_of_a_run = (old, new) in since_head and _is_of_a_run(old, new, settings.repository)
         if not names & prompts and (names & suites or is_of_a_run):
             continue

@@ -129,8 +129,7 @@ class Budget:
         if self._limits.cost_usd is not None and answer.cost_usd is None:
             where = f"name the price of {answer.model} in the settings, `prices:`"
             where = where if answer.model else "a program reports it as `costUSD`, or its `model` for `prices:`"
-            reason = f"what a call costs is unknown; {where}"
-            self._unknown(f"--max-cost cannot be kept: {reason}")
+            self._unknown(f"--max-cost cannot be kept: what a call costs is unknown; {where}")
         elif self._limits.tokens is not None and (answer.input_tokens is None or answer.output_tokens is None):
             self._unknown("--max-tokens cannot be kept: a call does not say how many it took")
 
