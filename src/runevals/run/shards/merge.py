@@ -120,13 +120,15 @@ def _require_one_model(what: str, models: Sequence[tuple[str, ModelIdentity | No
     """Shards that made no call to a model know less about it than the others."""
     best_shown, best = max(models, key=lambda one: _known(one[1]))
     for name, here in models:
-        if not (best is here if best is None or here is None else same_model(here, best)):
+        if not same_model(here, best):
             names = " and ".join(sorted((best_shown, name)))
             raise InvalidDocument(f"{names} are not of one run: their {what} differ")
 
 
-def same_model(unasked: ModelIdentity, answered: ModelIdentity) -> bool:
-    """Whether the two are equal, by what is known of a model before it has answered."""
+def same_model(unasked: ModelIdentity | None, answered: ModelIdentity | None) -> bool:
+    """Whether the two are equal, by what is known of a model before it has answered; None: there is none."""
+    if unasked is None or answered is None:
+        return unasked is answered
     dropped = answered.detail.get("dropped_parameters")
     named_by_cases = unasked.model is None and unasked.type in NAMED_BY_CASES
     return (

@@ -133,8 +133,7 @@ def _here(report: RunReport, request: RunRequest, baseline: Baseline | None = No
         quarantine = quarantine_of(settings, suites.cases)
         suites = replace(suites, quarantined=quarantine.cases)
         here = replace(request, settings=settings, suites=suites, notices=quarantine.notices)
-        why_not = "" if baseline is None else rerunnable(settings, baseline)[1]
-        if why_not:
+        if baseline is not None and (why_not := rerunnable(settings, baseline)[1]):
             return why_not
         other = _otherwise_than(report, here)
     except RunevalsError as error:
@@ -159,8 +158,7 @@ def _otherwise_than(report: RunReport, request: RunRequest) -> str | None:
         "suites": [suite.fingerprint for suite in run.suites] != [suite.fingerprint for suite in suites],
         "targets": not same_model(target, run.target),
         "filters": selection != settings.selection,
-        "judges": judge is not run.judge
-        and (judge is None or run.judge is None or not same_model(judge, run.judge)),
+        "judges": not same_model(judge, run.judge),
     }
     differences = [what for what, differs in differ.items() if differs]
     return f"the {' and '.join(differences)} of the shards differ from those here" if differences else None
