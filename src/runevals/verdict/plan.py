@@ -16,7 +16,7 @@ from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 
-from runevals.lib.nullable import if_known
+from runevals.lib.nullable import grouped, if_known
 from runevals.lib.statistics.e_values import Pairs, bounds, needed
 
 K = TypeVar("K", bound=Hashable)
@@ -110,9 +110,8 @@ def entrant(
     `doubts_base`: the stored runs of the base may be of a bad hour. Then one that fails on both sides may be lost,
     too; so may one that the base failed in very few runs.
     """
-    looks = {unit.name: _looks(unit, deterministic=deterministic) for unit in units}
-    lost = [unit for unit in units if looks[unit.name] == "lost"]
-    failing = [unit for unit in units if looks[unit.name] == "fails on both"]
+    looks = grouped((_looks(unit, deterministic=deterministic), unit) for unit in units)
+    lost, failing = looks.get("lost", []), looks.get("fails on both", [])
     in_question = lost or [unit for unit in failing if doubts_base or len(_measured(unit.base)) < FEWEST_BASE_RUNS]
     if not in_question:
         return None
