@@ -268,7 +268,7 @@ def in_projects_of(base: RunReport, head: RunReport) -> RunReport:
     """
     if head.run.target.type != "junit":
         return base
-    projects: dict[Key, dict[str, str]] = {(case.suite, case.key): {} for case in head.cases}
+    projects: dict[Key, dict[str, str]] = {}
     for case in head.cases:
         suite, _, folder = case.suite.removesuffix(")").rpartition(" (")
         projects.setdefault((suite, case.key), {})[folder] = case.suite

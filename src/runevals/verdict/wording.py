@@ -462,10 +462,9 @@ _NEXT_STEPS = {
 
 def next_step(report: RunReport) -> str:
     """What to do about the most frequent error of a run; empty if there is none."""
-    counts = {code: count for code, count in report.errors.items() if code != "turn_skipped"}
-    if not counts:
+    most = next((code for code in report.errors if code != "turn_skipped"), "")  # they are in this order
+    if not most:
         return ""
-    most = max(counts, key=lambda code: counts[code])
     for ending, step in _NEXT_STEPS.items():
         if most.endswith(ending):
             return step

@@ -112,7 +112,7 @@ def _coverage(plan: CoveragePlan, runner: PutBackRunner) -> tuple[HunkCoverage, 
     measured: dict[int, Runs] = {}
     reasons: dict[int, str] = {}
     for number in plan.hunks:
-        runs = None if head is None else runner.runs(frozenset({number}), needed)
+        runs = runner.runs(frozenset({number}), needed)
         if runs and _is_measured(runs):
             measured[number] = runs
         else:
