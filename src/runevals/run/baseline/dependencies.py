@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from runevals.lib.nullable import if_known
-from runevals.lib.text.numbers import first_of
+from runevals.lib.text.numbers import first_of, phrase
 from runevals.records import Case, RunReport
 from runevals.repository.git import commit_of, ignored_in, links_to, matches_in, names
 from runevals.repository.git_changes import Changes, PathsRead
@@ -54,21 +54,21 @@ def changes_since(settings: Settings, loaded: LoadedSuites, commit: str, known: 
 def _reasons_to_run(
     settings: Settings, loaded: LoadedSuites, commit: str, known: RunReport | None
 ) -> Iterator[str | None]:
-    """The answer to each question, None if it is no reason; those about files come last. Raises CannotFollow."""
+    """The answer to each question, empty if it is no reason; those about files come last. Raises CannotFollow."""
     yield unknown_files(settings)
-    yield "only some of the cases are asked for" if settings.selection.has_filters else None
+    yield phrase(settings.selection.has_filters, "only some of the cases are asked for")
     if known is not None:
         yield asked_otherwise(settings, known)
         here = {(case.suite, case.key, case.fingerprint) for case in loaded.cases}
         there = {(case.suite, case.key, case.fingerprint) for case in known.cases}
-        yield None if here == there else "the base's result is of other cases"
+        yield phrase(here != there, "the base's result is of other cases")
     yield named_changes(commit, Changes(settings.repository, commit).among(_read(settings, loaded, known)))
     yield named_changes(commit, _changed_in_workspaces(settings.repository, commit, loaded))
 
 
-def named_changes(commit: str, paths: Sequence[str]) -> str | None:
-    """The paths that differ from a commit, in words; None without any."""
-    return f"changed since {commit[:7]}: {first_of(paths, 3)}" if paths else None
+def named_changes(commit: str, paths: Sequence[str]) -> str:
+    """The paths that differ from a commit, in words; empty without any."""
+    return phrase(first_of(paths, 3), f"changed since {commit[:7]}: {{}}")
 
 
 def unknown_files(settings: Settings) -> str | None:
