@@ -86,7 +86,7 @@ def _of_calls(report: RunReport, settings: Settings, calls: int) -> float | None
 
 
 def _of_judge(report: RunReport, settings: Settings, calls: int) -> float | None:
-    judge, used = report.run.judge, settings.judges[0] if settings.judges else None
+    judge, used = report.run.judge, next(iter(settings.judges), None)
     if not calls or judge is None or used is None or judge.model != used.model:
         return None
     results = [result for turn in _turns(report) for result in turn.results if result.judge_model is not None]

@@ -45,6 +45,6 @@ def _with_skills(target: AgentTargetSettings, suites: Sequence[Suite]) -> AgentT
                 f"{target.type} would not have it; name its folder in `target.skills`, or write `skills: []` for "
                 "an agent without it"
             )
-    folders = tuple(dict.fromkeys(suite.skill for suite in suites if suite.skill is not None))
+    folders = tuple(dict.fromkeys(filter(None, (suite.skill for suite in suites))))
     skills = tuple(dict.fromkeys(folder.resolve() for folder in folders))  # `files` has links, too: they may turn
     return replace(target.with_skills(skills), files=(*target.files, *folders, *skills), skills_of_suites=False)

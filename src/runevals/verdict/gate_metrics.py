@@ -208,7 +208,7 @@ def regressions(comparison: Comparison, scope: Scope) -> MetricRange:
     again = {each.key for each in comparison.cases(State.NOT_WORSE) if each.head is not None}
     excluded = set() if comparison.parts(State.WORSE) else again
     unsettled = {each.key for each in comparison.cases(State.NOT_KNOWN) if each.head is not None}
-    heads = [change.head for change in comparison.of_kind("regressed") if change.head is not None]
+    heads = filter(None, (change.head for change in comparison.of_kind("regressed")))
     keys = {(case.suite, case.key) for case in in_scope(heads, scope)} - excluded
     errored = {(case.suite, case.key) for case in in_scope(_errored_now(comparison), scope)} - excluded
     sure = float(len(keys - unsettled))
@@ -221,12 +221,12 @@ def _errored_now(comparison: Comparison) -> list[CaseReport]:
     passed = (
         change.head for change in changes if change.base is not None and change.base.status is Outcome.PASSED
     )
-    return [case for case in passed if case is not None and case.status is Outcome.ERRORED]
+    return [case for case in filter(None, passed) if case.status is Outcome.ERRORED]
 
 
 def _new_failures(sight: _Sight) -> MetricRange:
     """Regressed cases, and added ones that fail. What errored might have failed."""
-    added = [change.head for change in sight.compared.of_kind("added") if change.head is not None]
+    added = filter(None, (change.head for change in sight.compared.of_kind("added")))
     statuses = [case.status for case in in_scope(added, sight.scope) if not case.quarantined]
     failing, errored = statuses.count(Outcome.FAILED), statuses.count(Outcome.ERRORED)
     lost = regressions(sight.compared, sight.scope)

@@ -84,7 +84,7 @@ def _status_over_turns(turns: Iterable[TurnReport], results: Sequence[CheckResul
 
 def without_answer(problems: Iterable[Problem | None]) -> Outcome | None:
     """What an attempt is in which an answer never came: errored, or skipped if it was not due."""
-    codes = {problem.code for problem in problems if problem is not None} - {NO_JSON, WORKSPACE_BROKEN}
+    codes = {problem.code for problem in filter(None, problems)} - {NO_JSON, WORKSPACE_BROKEN}
     if not codes:
         return None
     return Outcome.SKIPPED if codes <= NEVER_SENT_CODES else Outcome.ERRORED

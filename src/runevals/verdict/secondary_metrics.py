@@ -35,8 +35,7 @@ def metric_changes(
     tested = [_tested(name, base, head) for name, base, head in _scores(before, now, evaluators, beside)]
     tested.append(_tested_by_ranks("latency", "seconds", before.seconds(), now.seconds()))
     tested.append(_tested_by_ranks("cost", "usd", before.dollars(), now.dollars()))
-    changes = [change for change in tested if change is not None]
-    changes.sort(key=lambda change: (change.p_value, change.name))
+    changes = sorted(filter(None, tested), key=lambda change: (change.p_value, change.name))
     corrected = holm([change.p_value for change in changes])
     return tuple(replace(change, holm_p=p) for change, p in zip(changes, corrected, strict=True))
 

@@ -56,8 +56,7 @@ def passed_of(case: CaseReport) -> tuple[int, int]:
 
 def spread(sides: Sequence[CaseReport | None]) -> float:
     """The largest difference of the shares that passed; a target that was not measured has none."""
-    runs = [passed_of(case) for case in sides if case is not None]
-    shares = [passed / measured for passed, measured in runs if measured]
+    shares = [passed / measured for passed, measured in map(passed_of, filter(None, sides)) if measured]
     return max(shares) - min(shares) if shares else 0.0
 
 

@@ -218,7 +218,7 @@ def _documents(folder: Path, settings: Settings) -> Iterator[tuple[str, Callable
     What no commit could have brought, a step of the job wrote: it counts where the workflow names the folder.
     """
     side, inside = settings.base_side, _inside(folder, settings)
-    if side is not None and inside is not None:
+    if side is not None:
         for name in _names_of_base(folder, side, settings):
             yield name, partial(_document_of_base, f"{inside}/{name}", side, settings)
     of_change = may_be_of_change(settings)

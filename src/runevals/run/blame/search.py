@@ -123,7 +123,7 @@ def examples(conclusion: Conclusion, kinds: Sequence[CauseKind], *, each: int) -
     every = causes(conclusion.report, conclusion.comparison)
     rows = [row for one in every if one.kind in kinds for group in one.groups for row in group.rows]
     names = [[(name.suite, name.key) for name in row.examples[:each]] for row in rows]
-    some = [key for rank in zip_longest(*names) for key in rank if key is not None][:MOST_CASES]
+    some = [key for rank in zip_longest(*names) for key in filter(None, rank)][:MOST_CASES]
     alike = {keys[0]: row.cases - sum(key in some for key in keys) for row, keys in zip(rows, names, strict=True)}
     return {key: alike.get(key, 0) for key in some}
 

@@ -188,7 +188,7 @@ def pooled(ends: Sequence[Shares]) -> Shares:
 
 def suite_of(report: RunReport, plan: Plan) -> Suite:
     """The cases of which a run was measured."""
-    odds = [one for one in map(CaseOdds.of, report.cases) if one is not None]
+    odds = [*filter(None, map(CaseOdds.of, report.cases))]
     return Suite(plan=plan, odds=odds, simulations=max(FEWEST, min(MOST, WORK // max(1, len(odds)))))
 
 

@@ -221,7 +221,7 @@ def _info(runs: Sequence[RunInfo]) -> RunInfo:
         started_at=started_at,
         duration_s=(ended_at - started_at).total_seconds(),
         target=replace(_joined([run.target for run in runs]), model=_models(runs)),
-        judge=None if first.judge is None else _joined([run.judge for run in runs if run.judge is not None]),
+        judge=None if first.judge is None else _joined([*filter(None, (run.judge for run in runs))]),
         sandbox="reduced" if "reduced" in modes else "strict" if "strict" in modes else None,
         notices=_notices(runs),
     )

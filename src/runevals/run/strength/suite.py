@@ -63,11 +63,9 @@ def judged(strength: Strength, settings: Settings, progress: Progress, budget: B
         name="strength", path="strength", dialect="strength", cases=tuple(map(_case, range(len(left)), left))
     )
     report = judged_alone(suite, settings, progress, budget=budget)
-    outcomes = {case.key: case.status for case in report.cases}
-    results = [(each, outcomes.get(str(number))) for number, each in enumerate(left)]
-    return _with(
-        strength, [(each, outcome) for each, outcome in results if outcome is not None and outcome.measured]
-    )
+    outcomes = {case.key: case.status for case in report.cases if case.status.measured}
+    results = [(each, outcomes[str(number)]) for number, each in enumerate(left) if str(number) in outcomes]
+    return _with(strength, results)
 
 
 def within_calls(strength: Strength, settings: Settings) -> Sequence[Unnoticed]:

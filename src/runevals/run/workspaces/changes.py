@@ -63,7 +63,7 @@ def changes(attempt: Attempt) -> WorkspaceChanges:
     paths = sorted(differing - of_checks.keys())
     if len(paths) > MOST_CHANGES:
         raise CannotCopy(f"the attempt changed {len(paths)} files, more than {MOST_CHANGES}")
-    changed = [known for known in of_checks.values() if known is not None]
+    changed = [*filter(None, of_checks.values())]
     diffs, size, complete = [], 0, not changed
     for path in paths:
         change, diff = _change(attempt, path, now.get(path), with_diff=size <= MOST_DIFF_BYTES)
