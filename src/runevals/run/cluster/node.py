@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import pickle
-import tempfile
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -52,7 +53,7 @@ class Node:
 
     def __init__(self) -> None:
         self._threads = ConversationIds()
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._opened = ExitStack()
         self._target: Target | None = None
         self._moved: PathMap | None = None
         self._stopped = False
@@ -70,6 +71,7 @@ class Node:
             self._target = self._build(shipment, parcel)
         except RunevalsError as error:
             return NodeReady(problem=str(error))
+        self._opened.callback(self._target.close)
         return NodeReady(identity=self._target.identity())
 
     def answer(self, conversation: Conversation, conversation_id: object) -> NodeAnswer:
@@ -98,16 +100,13 @@ class Node:
     def close(self) -> None:
         """Ends what the target started, and forgets the files."""
         self.stop()
-        if self._target is not None:
-            self._target.close()
-        if self._folder is not None:
-            self._folder.cleanup()
+        self._opened.close()
 
     def _build(self, shipment: NodeSpec, parcel: bytes | None) -> Target:
         target = shipment.target
         if parcel is not None:
-            self._folder = tempfile.TemporaryDirectory(prefix="runevals-", ignore_cleanup_errors=True)
-            now = Path(self._folder.name).resolve()
+            folder = TemporaryDirectory(prefix="runevals-", ignore_cleanup_errors=True)
+            now = Path(self._opened.enter_context(folder)).resolve()
             unpack(parcel, now)
             self._moved = PathMap(before=shipment.repository, now=now)
             target = replace(target, base=self._moved.path(target.base))

@@ -138,8 +138,6 @@ class Workspaces:
         for attempt in self._attempts.values():
             if attempt.packed is not None:
                 attempt.packed.close()
-        if self._folder is not None:
-            remove_folder(self._folder)
         self._stack.close()
 
     def _make(self, conversation: Conversation) -> Attempt:
@@ -174,6 +172,7 @@ class Workspaces:
         unlocked = Path(os.path.realpath(tempfile.mkdtemp(prefix=_NEW)))  # under a name that no other run removes
         self._stack.enter_context(file_lock(unlocked / _LOCK))
         self._folder = unlocked.rename(unlocked.with_name(unlocked.name.replace(_NEW, _FOLDER, 1)))
+        self._stack.callback(remove_folder, self._folder)
         open_to_programs(self._folder)
         return self._folder
 
