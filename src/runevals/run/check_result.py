@@ -122,9 +122,9 @@ def errored(check: BuiltCheck, problem: Problem, outcome: CheckOutcome | None = 
 
 def failed(check: BuiltCheck, problem: Problem) -> CheckResult:
     """A check of an attempt that failed before it could be looked at; a negated one fails, too."""
-    scale = check.evaluator.scale
-    lost = None if scale.maximum is None else 0.0
-    return replace(errored(check, problem), outcome=Outcome.FAILED, score=lost, value=scale.minimum, error=None)
+    scale, result = check.evaluator.scale, errored(check, problem)
+    least = scale.minimum
+    return replace(result, outcome=Outcome.FAILED, score=scale.share(least), value=least, error=None)
 
 
 def nothing_measured(result: CheckResult) -> CheckResult:

@@ -60,11 +60,8 @@ def estimated_cost(plan: RunPlan, settings: Settings, target_calls: int, judge_c
 
 
 def _documents(settings: Settings) -> Iterator[Path]:
-    folder = settings.cwd / results_folder(settings.cwd)
-    if folder.is_dir():
-        yield from reversed(newest(folder, MOST_DOCUMENTS))
-    if settings.compare.baseline is not None and Path(settings.compare.baseline).is_file():
-        yield Path(settings.compare.baseline)
+    yield from reversed(newest(settings.cwd / results_folder(settings.cwd), MOST_DOCUMENTS))
+    yield from filter(Path.is_file, map(Path, filter(None, [settings.compare.baseline])))
 
 
 def _turns(report: RunReport) -> list[TurnReport]:

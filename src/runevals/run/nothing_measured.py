@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.lib.text.secrets import redactor
 from runevals.records import Conclusion, FinalVerdict, ModelIdentity
 from runevals.records.errors import INTERNAL_ERROR, InvalidSuite, RunevalsError, as_run_error
@@ -32,7 +32,6 @@ def ended_by(error: Exception, settings: Settings, exit_code: int | None = None)
         why = f"a bug in runevals ended the run ({type(error).__name__}); its log says where"
         return nothing_measured(settings, unmeasured(why, INTERNAL_ERROR))
     lines = [redact(line) for line in str(error).splitlines() if line.strip()] or ["nothing says why"]
-    why, more = lines[0], lines[1:]
-    if isinstance(error, InvalidSuite) and more:
-        why += f" (and {plural(len(more), 'more problem')})"
-    return nothing_measured(settings, unmeasured(why, exit_code or error.exit_code), more)
+    why, *more = lines
+    others = phrase(isinstance(error, InvalidSuite) and more, f" (and {plural(len(more), 'more problem')})")
+    return nothing_measured(settings, unmeasured(why + others, exit_code or error.exit_code), more)

@@ -104,11 +104,12 @@ def _sources(settings: Settings) -> _Sources:
     if settings.load.mcp_config is not None and here is in_force is None and settings.not_from is None:
         raise InvalidSettings(f"--mcp-config: there is no file {settings.load.mcp_config} in {settings.cwd}")
     changed = (here and here.content) != (in_force and in_force.content)
+    config = in_force or _Config(content=b"", servers=(), folder=settings.cwd)
     name = settings.load.mcp_config or FILENAME
     notice = f"{name} is not as on the base, whose MCP servers are used until that is merged"
     return _Sources(
-        servers=in_force.servers if in_force is not None else (),
-        folder=in_force.folder if in_force is not None else settings.cwd,
+        servers=config.servers,
+        folder=config.folder,
         side=side,
         unmerged=here.servers if here is not None and changed else (),
         notices=(notice,) if changed else (),
