@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import fsum
-from typing import TypedDict
 
 from msgspec.structs import replace
 
@@ -134,15 +133,6 @@ def over_attempts(case: CaseReport, attempts: Sequence[AttemptReport]) -> CaseRe
     return replace(case, **_over_attempts(numbered))
 
 
-class _OverAttempts(TypedDict):
-    status: Outcome
-    attempts: tuple[AttemptReport, ...]
-    layers: Layers
-    composite: float | None
-    pass_rate: float | None
-    copies: tuple[int, ...]
-
-
 def contradiction(case: CaseReport, *, of_tool: bool) -> str:
     """What a case says of itself and its attempts do not; empty if they agree.
 
@@ -156,18 +146,18 @@ def contradiction(case: CaseReport, *, of_tool: bool) -> str:
     return "" if status is case.status else f"it is called {case.status}, and by its attempts is {status}"
 
 
-def _over_attempts(attempts: Sequence[AttemptReport]) -> _OverAttempts:
-    """Means over the measured ones; the status of the greater half, a tie passes."""
+def _over_attempts(attempts: Sequence[AttemptReport]) -> Mapping[str, object]:
+    """The fields of a case: means over the measured ones; the status of the greater half, a tie passes."""
     measured = [a for a in attempts if a.status.measured]
     pass_rate = _pass_rate(attempts)
-    return _OverAttempts(
-        status=_most(attempts, pass_rate),
-        attempts=tuple(attempts),
-        layers=_mean_layers(measured),
-        composite=mean(a.composite for a in measured),
-        pass_rate=pass_rate,
-        copies=copies(attempts),
-    )
+    return {
+        "status": _most(attempts, pass_rate),
+        "attempts": tuple(attempts),
+        "layers": _mean_layers(measured),
+        "composite": mean(a.composite for a in measured),
+        "pass_rate": pass_rate,
+        "copies": copies(attempts),
+    }
 
 
 def _pass_rate(attempts: Sequence[AttemptReport]) -> float | None:
