@@ -108,14 +108,11 @@ def lacking_files(settings: Settings, commit: str, before_s: float) -> list[str]
 
 def _may_be_data(path: Path, root: Path, before_s: float) -> bool:
     """Whether a program may read an ignored file or folder: it is not hidden, compiled or an environment."""
-    if any(part.startswith((".", "__")) for part in path.relative_to(root).parts):
-        return False
-    if path.suffix in (".pyc", ".log", ".egg-info") or (path / "pyvenv.cfg").exists():
-        return False
-    try:
-        return path.stat().st_mtime < before_s
-    except OSError:
-        return False
+    is_hidden = any(part.startswith((".", "__")) for part in path.relative_to(root).parts)
+    with suppress(OSError):
+        is_built = path.suffix in (".pyc", ".log", ".egg-info") or (path / "pyvenv.cfg").exists()
+        return not (is_hidden or is_built) and path.stat().st_mtime < before_s
+    return False
 
 
 def _changed_in_workspaces(repository: Path, commit: str, loaded: LoadedSuites) -> list[str]:

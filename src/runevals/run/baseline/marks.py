@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -145,9 +146,8 @@ def _head(path: Path) -> bytes:
 
 
 def _started_at(path: Path) -> datetime | None:
-    try:
+    with suppress(OSError, ValueError):
         match = _STARTED_AT.search(_head(path))
-        moment = None if match is None else parse_moment(os.fsdecode(match[1]))
-    except (OSError, ValueError):
-        return None
-    return None if moment is None or moment.tzinfo is None else moment
+        if match is not None and (moment := parse_moment(os.fsdecode(match[1]))).tzinfo is not None:
+            return moment
+    return None
