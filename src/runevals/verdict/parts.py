@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from operator import attrgetter
+from typing import Any
 
 from msgspec import Struct
 
@@ -115,29 +116,34 @@ def _parts(pairs: Sequence[Pair], only: Collection[Place] | None) -> Iterator[tu
                 yield (family, name), places
 
 
+# What is read of each pair and counted, and the values of both sides that it stands for.
+_SHAPES: Mapping[MetricName, tuple[Callable[[Pair], tuple[Any, ...]], Callable[..., Pattern]]] = {
+    "pass_rate": (
+        attrgetter("before.passes", "before.runs", "now.passes", "now.runs"),
+        lambda passed, runs, passed_now, runs_now: (outcomes(passed, runs), outcomes(passed_now, runs_now)),
+    ),
+    "share": (
+        lambda pair: (tuple(sorted(pair.before.values)), tuple(sorted(pair.now.values))),
+        lambda before, now: (before, now),
+    ),
+}
+
+
 class _Metric:
     """One metric of all pairs, read once: the whole and every part count from it."""
 
     def __init__(self, name: MetricName, pairs: Sequence[Pair]) -> None:
         self.name = name
         self.pairs = pairs
-        self._shapes: list[tuple[int, int, int, int]] | None = None
-        if name == "pass_rate":
-            self._shapes = [(p.before.passes, p.before.runs, p.now.passes, p.now.runs) for p in pairs]
-        else:
-            self._patterns = [(tuple(sorted(p.before.values)), tuple(sorted(p.now.values))) for p in pairs]
+        read, self._values = _SHAPES[name]
+        self._shapes = [*map(read, pairs)]
 
     def counted(self, members: Sequence[int]) -> Mapping[Pattern, int]:
         """The patterns of the pairs that have values on both sides."""
-        patterns: Iterable[tuple[Pattern, int]]
-        if self._shapes is None:
-            patterns = Counter([self._patterns[index] for index in members]).items()
-        else:
-            shapes = self._shapes
-            everything = len(members) == len(shapes)
-            counts = Counter(shapes if everything else [shapes[index] for index in members])
-            patterns = (((outcomes(*shape[:2]), outcomes(*shape[2:])), count) for shape, count in counts.items())
-        return {pattern: count for pattern, count in patterns if pattern[0] and pattern[1]}
+        everything = len(members) == len(self._shapes)
+        counts = Counter(self._shapes if everything else [self._shapes[index] for index in members])
+        patterns = ((self._values(*shape), count) for shape, count in counts.items())
+        return {pattern: count for pattern, count in patterns if all(pattern)}
 
 
 class _Question:
