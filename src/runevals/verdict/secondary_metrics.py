@@ -83,15 +83,9 @@ class _Runs:
             return {
                 place: sum(runs) / count for place, runs in enumerate(zip(*[iter(whole)] * count, strict=True))
             }
-        means, start = {}, 0
-        for place, count in enumerate(self._counts):
-            end = start + count
-            runs = took[start:end]
-            known = [run for run in runs if run is not None]
-            start = end
-            if known:
-                means[place] = sum(known) / len(known)
-        return means
+        left = iter(took)
+        of_cases = [[run for run in islice(left, count) if run is not None] for count in self._counts]
+        return {place: sum(known) / len(known) for place, known in enumerate(of_cases) if known}
 
 
 def _scores(
