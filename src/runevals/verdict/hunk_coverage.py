@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
+from runevals.lib.nullable import grouped
 from runevals.lib.statistics.multiple_testing import holm
 from runevals.lib.statistics.permutation_test import case_blocked_test, case_p_value
 from runevals.records import AttemptReport
@@ -40,11 +41,11 @@ def noticed(head: Runs, put_back: Sequence[Runs], *, deterministic: bool) -> lis
         for key, (before, now) in side.items()
     ]
     corrected = zip(single, holm([p for _, _, p in single]), strict=True)
-    sure = [(number, key) for (number, key, _), p in corrected if p <= LEVEL / 2]
+    sure = grouped((number, key) for (number, key, _), p in corrected if p <= LEVEL / 2)
     together = holm([_whole_p(side) for side in compared])
     answer = []
     for number, side in enumerate(compared):
-        by = tuple(key for at, key in sure if at == number)
+        by = tuple(sure.get(number, ()))
         p = together[number] if not by and together[number] <= LEVEL / 2 else None
         answer.append(Noticed(by=by, p_value=p, unmeasured=len(head) - len(side)))
     return answer

@@ -66,11 +66,9 @@ def significant_alone(pairs: Sequence[Pair]) -> frozenset[int]:
         for place, pair in enumerate(pairs)
         if pair.regressed and pair.measured
     )
-    last = 0
-    for rank, (p, _) in enumerate(candidates, start=1):
-        if p <= FALSE_DISCOVERIES * rank / len(pairs):
-            last = rank
-    return frozenset(place for _, place in candidates[:last])
+    numbered = enumerate(candidates, start=1)
+    ranks = [rank for rank, (p, _) in numbered if p <= FALSE_DISCOVERIES * rank / len(pairs)]
+    return frozenset(place for _, place in candidates[: max(ranks, default=0)])
 
 
 _p_value = cache(case_p_value)
