@@ -239,7 +239,7 @@ class _Search(Struct):
         lost_by = put_back
         while (yield from self._restores(self.everything - lost_by)):
             lost_by |= {(yield from self._pivot(NOTHING, self.everything - lost_by))}
-        return (yield from self._fewest(lost_by, self._loses, put_back)) if len(lost_by) > 2 else lost_by
+        return (yield from self._fewest(lost_by, self._loses, put_back))
 
     def _loses(self, hunks: HunkSet) -> _Steps[bool]:
         """Whether these hunks alone lose the case."""
@@ -256,7 +256,7 @@ class _Search(Struct):
         self, hunks: HunkSet, holds: Callable[[HunkSet], _Steps[bool]], without: Iterable[int] = ()
     ) -> _Steps[HunkSet]:
         """Leaves out each hunk without which it still holds."""
-        for hunk in sorted(hunks - frozenset(without)) if len(hunks) > 1 else ():
+        for hunk in sorted(hunks - frozenset(without)):
             if (yield from holds(hunks - {hunk})):
                 hunks -= {hunk}
         return hunks
