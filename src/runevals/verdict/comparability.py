@@ -135,12 +135,10 @@ def caveats_of(head: RunReport, base: RunReport, rule: RegressionRule) -> Iterat
 
 def _is_empty(case: CaseReport) -> bool:
     """Whether it was answered with nothing but blanks, and without tool calls."""
-    turn = None
-    for attempt in case.attempts:
-        for turn in attempt.turns:
-            if turn.output is None or turn.output.strip() or turn.value is not None or turn.tool_calls:
-                return False
-    return turn is not None
+    turns = [turn for attempt in case.attempts for turn in attempt.turns]
+    return bool(turns) and not any(
+        turn.output is None or turn.output.strip() or turn.value is not None or turn.tool_calls for turn in turns
+    )
 
 
 def _other_user(head: RunReport, base: RunReport) -> Iterator[str]:

@@ -165,9 +165,8 @@ def _unless_cleared(
     kinds = {Outcome.FAILED, Outcome.ERRORED} if gate.undecided else {Outcome.FAILED}
     good = () if comparison is None else comparison.cases(State.NOT_WORSE)
     cleared = {each.key for each in good if each.head is not None and not MEANINGS[each.reason].warns}
-    counting = [case for case in cases if 3 * _passed(case, kinds) <= 1.0 + _TOLERANCE]
-    counting = [case for case in counting if (case.suite, case.key) not in cleared]
-    if counting:
+    left = [case for case in cases if (case.suite, case.key) not in cleared]
+    if any(3 * _passed(case, kinds) <= 1.0 + _TOLERANCE for case in left):
         return gate
     why = "each failed fewer than two of three runs, or passed its fresh runs"
     return replace(gate, state=GateState.WARNED, undecided=False, reason=f"{gate.reason}; {why}")

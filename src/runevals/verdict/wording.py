@@ -501,7 +501,7 @@ def because(result: CheckResult) -> str:
     scale = (
         "" if result.threshold is None or result.value is None else f"{result.value:g}, needs {result.threshold:g}"
     )
-    return ": ".join(part for part in (scale, result.reason) if part)
+    return ": ".join(filter(None, (scale, result.reason)))
 
 
 def first_failure(case: CaseReport) -> tuple[TurnReport, CheckResult] | None:
@@ -521,10 +521,8 @@ def _failures(case: CaseReport) -> Iterator[tuple[int, TurnReport, CheckResult]]
 
 def failed_checks(case: CaseReport) -> list[str]:
     """Every check that failed in a failed attempt, with the reason of its first, in the order of the case."""
-    failures: dict[tuple[int, str], CheckResult] = {}
-    for place, _, result in _failures(case):
-        failures.setdefault((place, result.id), result)
-    results = [failures[key] for key in sorted(failures, key=lambda key: key[0])]
+    failures = grouped(((place, result.id), result) for place, _, result in _failures(case))
+    results = [failures[key][0] for key in sorted(failures, key=lambda key: key[0])]
     return [": ".join(filter(None, (result.id, because(result)))) for result in results]
 
 
