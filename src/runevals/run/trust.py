@@ -40,7 +40,7 @@ def _require_trusted(settings: Settings, file: SettingsFile) -> None:
         return
     branch = git.default_branch(repository) or ""
     tips = (git.commit_of(repository, f"refs/{place}/{branch}") for place in ("remotes/origin", "heads"))
-    base = next((git.common_ancestor(repository, tip) for tip in tips if tip), None)
+    base = next((git.common_ancestor(repository, tip) for tip in filter(None, tips)), None)
     if base is None:
         return
     of_main = _values_at(settings, file, base)

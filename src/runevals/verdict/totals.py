@@ -49,7 +49,7 @@ def summary_of(cases: Iterable[CaseReport]) -> Summary:
         turns = _turns_of(case)
         groups = [everything, categories[case.category or ""]]
         for label, sums in labelled.items():
-            values = [value for value in case.labels.get(label, ()) if value]
+            values = [*filter(None, case.labels.get(label, ()))]
             unlabelled[label] += not values
             groups += [sums[value] for value in values]
         for group in groups:

@@ -76,7 +76,7 @@ class TurnOf(Struct, frozen=True, kw_only=True, dict=True):
     def texts(self) -> frozenset[str]:
         """The right answer and the expected text, without what does not count."""
         known = (None if self.right is None else self.right.text, self.turn.expected)
-        return frozenset(" ".join(text.casefold().split()).strip(" .!") for text in known if text)
+        return frozenset(" ".join(text.casefold().split()).strip(" .!") for text in filter(None, known))
 
     @cached_property
     def contents(self) -> list[EvaluatorSpec]:
