@@ -182,7 +182,7 @@ def _case(imported: ImportedCase, path: str) -> CaseReport:
 def _attempt(number: int, imported: ImportedAttempt, turn: TurnReport) -> AttemptReport:
     """The attempt, which passed if the tool says so: it may allow some of its checks to fail."""
     attempt = over_turns(number, [turn])
-    if imported.passed is None or attempt.status not in (Outcome.PASSED, Outcome.FAILED):
+    if imported.passed is None or not attempt.status.measured:
         return attempt
     return replace(attempt, status=Outcome.PASSED if imported.passed else Outcome.FAILED)
 
