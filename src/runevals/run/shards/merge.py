@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from itertools import pairwise
 
@@ -129,7 +129,7 @@ def same_model(unasked: ModelIdentity | None, answered: ModelIdentity | None) ->
     """Whether the two are equal, by what is known of a model before it has answered; None: there is none."""
     if unasked is None or answered is None:
         return unasked is answered
-    dropped = answered.detail.get("dropped_parameters")
+    dropped = _dropped(answered)
     named_by_cases = unasked.model is None and unasked.type in NAMED_BY_CASES
     return (
         (named_by_cases or unasked.model == answered.model)
@@ -143,10 +143,16 @@ def same_model(unasked: ModelIdentity | None, answered: ModelIdentity | None) ->
     )
 
 
-def _plain(value: object, dropped: object) -> object:
+def _dropped(identity: ModelIdentity) -> Collection[object]:
+    """The parameters that its endpoint refused."""
+    dropped = identity.detail.get("dropped_parameters")
+    return dropped if isinstance(dropped, list | tuple) else ()
+
+
+def _plain(value: object, dropped: Collection[object]) -> object:
     """`value` as a document has it, without the parameters that an endpoint refused."""
     read = json.loads(json.dumps(value, default=str))
-    if isinstance(read, dict) and isinstance(dropped, list | tuple):
+    if isinstance(read, dict):
         return {name: item for name, item in read.items() if name not in dropped}
     return read
 
@@ -155,12 +161,7 @@ def _known(identity: ModelIdentity | None) -> tuple[bool, int, int]:
     """How much is known of a model, for sorting."""
     if identity is None:
         return False, 0, 0
-    dropped = identity.detail.get("dropped_parameters")
-    return (
-        identity.model is not None,
-        len(dropped) if isinstance(dropped, list | tuple) else 0,
-        len(identity.detail),
-    )
+    return identity.model is not None, len(_dropped(identity)), len(identity.detail)
 
 
 def _require_each_once(parts: Sequence[ShardDocument]) -> None:
