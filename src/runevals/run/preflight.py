@@ -100,9 +100,7 @@ def require_present(settings: Settings) -> None:
 def require_reachable(settings: Settings) -> None:
     """Raises InvalidSettings in the container for a server on the runner, which has a localhost of its own."""
     instead = what_to_use()
-    if not instead:
-        return
-    for what, address in _addresses(settings):
+    for what, address in _addresses(settings) if instead else ():
         if _is_loopback(address) and unreachable(address) is not None:
             raise InvalidSettings(f"{what}: nothing answers at {address} within the container{instead}")
 

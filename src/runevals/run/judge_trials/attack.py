@@ -82,8 +82,7 @@ def described(outcome: AttackOutcome) -> Iterator[str]:
     raised, passed = len(outcome.raised), len(outcome.got_through)
     yield f"{outcome.evaluator}: {raised} of {count} raised the score, {passed} made it pass"
     yield terminal_text(f"  {_score(outcome.plain)}  {PLAIN}  {outcome.plain.error or ''}".rstrip())
-    ordered = sorted(outcome.attacks, key=lambda attack: -(attack.score or 0.0))
-    for attack in ordered:
+    for attack in sorted(outcome.attacks, key=lambda attack: -(attack.score or 0.0)):
         mark = "passes" if attack in outcome.got_through else "raised" if attack in outcome.raised else ""
         yield terminal_text(f"  {_score(attack)}  {attack.name}  {attack.error or mark}".rstrip())
 
