@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from runevals.lib.nullable import distinct, grouped, without_none
+from runevals.lib.nullable import distinct, grouped, known, without_none
 
 
 def test_groups_keep_the_order_of_keys_and_of_values():
@@ -14,3 +14,7 @@ def test_names_that_are_alike_are_numbered_from_the_second():
 
 def test_a_field_of_zero_is_known():
     assert without_none(text="", number=0, other=None) == {"text": "", "number": 0}
+
+
+def test_a_value_of_zero_is_known():
+    assert known([0.0, None, 1.0]) == [0.0, 1.0]

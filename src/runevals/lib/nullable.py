@@ -17,11 +17,15 @@ def if_known(function: Callable[[V], R], value: V | None) -> R | None:
     return None if value is None else function(value)
 
 
+def known(values: Iterable[V | None]) -> list[V]:
+    """The values, without None."""
+    return [value for value in values if value is not None]
+
+
 def total(amounts: Iterable[float | None]) -> float | None:
     """Their sum, independent of the order; unknown if one of them is, or if there are none."""
     every = list(amounts)
-    known = [amount for amount in every if amount is not None]
-    return fsum(known) if known and len(known) == len(every) else None
+    return fsum(known(every)) if every and None not in every else None
 
 
 def whole_total(amounts: Iterable[float | None]) -> int | None:
@@ -31,8 +35,8 @@ def whole_total(amounts: Iterable[float | None]) -> int | None:
 
 def mean(values: Iterable[float | None]) -> float | None:
     """The mean of the known values; None if there is none."""
-    known = [value for value in values if value is not None]
-    return fsum(known) / len(known) if known else None
+    numbers = known(values)
+    return fsum(numbers) / len(numbers) if numbers else None
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:

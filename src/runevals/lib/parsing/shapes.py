@@ -26,6 +26,11 @@ def text_in(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def texts_in(value: object) -> list[str]:
+    """The texts in a list; none for anything else."""
+    return [one for one in list_in(value) if isinstance(one, str)]
+
+
 def is_number(value: object) -> TypeGuard[float]:
     """Whether it is a number; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -30,6 +30,11 @@ def relative_name(path: Path, folder: Path) -> str:
     return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
 
 
+def path_from(path: Path, folder: Path) -> str:
+    """The path as seen from the folder, with forward slashes, and `..` to what lies elsewhere."""
+    return Path(os.path.relpath(path, folder)).as_posix()
+
+
 class ForeignFile(OSError):
     """There is a file at the path of an output that runevals did not create."""
 
