@@ -15,10 +15,11 @@ from runevals.imports.equivalents import equivalent, on_five, text
 from runevals.imports.files import PREFIX
 from runevals.imports.remarks import Remarks
 from runevals.imports.templates import NotPlain, rendered
-from runevals.lib.nullable import without_none
+from runevals.lib.nullable import known, without_none
 from runevals.lib.parsing.shapes import entries_of, is_number, list_in
 from runevals.records.errors import UsageError
 from runevals.suites.dialects.conservation import describes
+from runevals.suites.dialects.synonyms import is_text
 from runevals.suites.dialects.variables import as_text
 
 WITHOUT_EQUAL = "has no equivalent in runevals"
@@ -211,8 +212,7 @@ class Assertions(Struct, frozen=True, kw_only=True):
 
     def _javascript(self, assertion: Mapping[str, Any], test: AssertedTest, transforms: tuple[str, ...]) -> str:
         check = self.code.function(text(assertion.get("value")), "check", test.values)
-        shape = self._shape(check, transforms)
-        return self.code.javascript(check, shape, transforms, assertion.get("threshold"))
+        return self.code.javascript(check, self._shape(check, transforms), transforms, assertion.get("threshold"))
 
     def _python(self, assertion: Mapping[str, Any], test: AssertedTest, transforms: tuple[str, ...]) -> str:
         if not all(map(is_trim, transforms)):
@@ -237,18 +237,18 @@ class Assertions(Struct, frozen=True, kw_only=True):
 
     def _value(self, value: Any, values: Mapping[str, Any]) -> Any:
         """The value with variables filled in; of a file of data, what is in it."""
-        if isinstance(value, str) and value.startswith(PREFIX):
-            path = self.code.files.referenced(value)[0]
-            if path.suffix in (".json", ".yaml", ".yml"):
-                return self.code.files.value(path)
-            if path.suffix in (".txt", ".md"):
-                return rendered(self.code.files.plain_text(path), values)
-            raise NoEquivalent(f"{value} is a program; write it as a grader (docs/graders.md)")
-        if isinstance(value, str):
-            return rendered(value, values)
         if isinstance(value, list):
             return [rendered(item, values) if isinstance(item, str) else item for item in value]
-        return value
+        if not isinstance(value, str):
+            return value
+        if not value.startswith(PREFIX):
+            return rendered(value, values)
+        path = self.code.files.referenced(value)[0]
+        if path.suffix in (".json", ".yaml", ".yml"):
+            return self.code.files.value(path)
+        if path.suffix in (".txt", ".md"):
+            return rendered(self.code.files.plain_text(path), values)
+        raise NoEquivalent(f"{value} is a program; write it as a grader (docs/graders.md)")
 
     def _rubric(self, assertion: Mapping[str, Any], test: AssertedTest, at: str) -> str:
         self._require_convertible(assertion, at)
@@ -256,9 +256,8 @@ class Assertions(Struct, frozen=True, kw_only=True):
         value = self._value(assertion.get("value"), test.values)
         if not value:
             raise NoEquivalent("has no value")
-        rubric = "\n".join(map(as_text, entries_of(value)))
         self._note_grader(assertion, at)
-        return _RUBRICS[assertion["type"]].format(rubric)
+        return _RUBRICS[assertion["type"]].format("\n".join(map(as_text, entries_of(value))))
 
     def _set(self, assertion: Mapping[str, Any], test: AssertedTest, at: str, depth: int) -> dict[str, Any]:
         parts = list_in(assertion.get("assert"))
@@ -287,9 +286,8 @@ def _texts_in(value: Any) -> Iterator[str]:
 
 def _transforms(assertion: Mapping[str, Any], test: AssertedTest) -> tuple[str, ...]:
     """The transforms of an answer before an assertion. Raises NoEquivalent for one that is not code."""
-    own = assertion.get("transform")
-    transforms = (*test.transforms, *(() if own is None else (own,)))
-    if not all(isinstance(one, str) and one.strip() for one in transforms):
+    transforms = (*test.transforms, *known([assertion.get("transform")]))
+    if not all(map(is_text, transforms)):
         raise NoEquivalent("its transform is not text")
     return transforms
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import chain, product
+from itertools import chain, filterfalse, product
+from math import prod
 from typing import Any, TypeVar
 
 from msgspec import Struct
@@ -12,7 +13,7 @@ from msgspec import Struct
 from runevals.imports.assertions import from_cell
 from runevals.imports.files import PREFIX, Files
 from runevals.imports.remarks import Remarks
-from runevals.lib.parsing.shapes import entries_of, list_in, object_in
+from runevals.lib.parsing.shapes import entries_of, list_in, object_in, text_in
 from runevals.records.errors import UsageError
 from runevals.suites.dialects.conservation import describes
 
@@ -56,11 +57,11 @@ def read_tests(config: Mapping[str, Any], files: Files, remarks: Remarks) -> lis
         try:
             tests += _expanded(_merge(default, raw, files), location, files)
         except UsageError as reason:
-            checks = sum(len(one) for each in (default, raw) if isinstance(one := each.get("assert"), list))
+            checks = sum(len(list_in(each.get("assert"))) for each in (default, raw))
             remarks.not_converted(location, str(reason), checks=checks)
         if len(tests) > MOST_CASES:
             raise UsageError(f"{location}: the variables make more than {MOST_CASES} cases")
-    if not tests and not config.get("tests") and not config.get("scenarios"):
+    if not any((tests, config.get("tests"), config.get("scenarios"))):
         # Without tests, the prompts run once, as they are.
         tests = _expanded(_merge(default, {}, files), "defaultTest", files)
     return tests
@@ -78,8 +79,7 @@ def _test_entries(
         elif isinstance(reference, str):
             try:
                 for path in files.data(reference, noun):
-                    value = files.value(path)
-                    for line, row in enumerate(entries_of(value), start=1):
+                    for line, row in enumerate(entries_of(files.value(path)), start=1):
                         if isinstance(row, Mapping):
                             yield f"{path.name}, {noun} {line}", _of_row(row) if path.suffix == ".csv" else row
             except UsageError as reason:
@@ -100,7 +100,7 @@ def _of_row(row: Mapping[str, Any]) -> dict[str, Any]:
             test["description"] = cell
         elif name.startswith(_METADATA):
             key, is_list = name.removeprefix(_METADATA).removesuffix("[]"), name.endswith("[]")
-            cells = [one.strip() for one in cell.split(",") if one.strip()]
+            cells = list(filter(None, map(str.strip, cell.split(","))))
             test["metadata"] |= {key: cells if is_list else cell} if cell.strip() else {}
         elif not name.startswith("__"):
             test["vars"][name] = cell
@@ -164,14 +164,10 @@ def _expanded(test: Mapping[str, Any], location: str, files: Files) -> list[Test
     options = _object(test.get("options"))
     if options.get("disableVarExpansion"):
         choices = {name: [value] for name, value in test["vars"].items()}
-    several = 1
-    for values in choices.values():
-        several *= len(values)
-        if several > MOST_CASES:
-            raise UsageError(f"its variables make more than {MOST_CASES} cases")
-    rest = frozenset(key for key in test.keys() - _READ if not describes(key)) | (
-        {"threshold"} if test.get("threshold") not in (None, 1) else frozenset()
-    )
+    several = prod(map(len, choices.values()))
+    if several > MOST_CASES:
+        raise UsageError(f"its variables make more than {MOST_CASES} cases")
+    of_threshold = {"threshold"} if test.get("threshold") not in (None, 1) else frozenset()
     return [
         Test(
             location=location if several == 1 else f"{location}, variation {number}",
@@ -182,7 +178,7 @@ def _expanded(test: Mapping[str, Any], location: str, files: Files) -> list[Test
             options=options,
             metadata=_object(test.get("metadata")),
             prompts=frozenset(map(str, list_in(test.get("prompts")))),
-            rest=rest,
+            rest=frozenset(filterfalse(describes, test.keys() - _READ)) | of_threshold,
         )
         for number, values in enumerate(product(*choices.values()), start=1)
     ]
@@ -190,7 +186,7 @@ def _expanded(test: Mapping[str, Any], location: str, files: Files) -> list[Test
 
 def _choices(value: Any, files: Files) -> list[Any]:
     """The values that a variable takes in turn."""
-    if isinstance(value, str) and value.startswith(PREFIX):
+    if text_in(value).startswith(PREFIX):
         return [
             files.value(path) if path.suffix in (".json", ".yaml", ".yml") else files.plain_text(path)
             for path in files.data(value, "variable")

@@ -72,14 +72,13 @@ class CodeFiles(Struct, frozen=True, kw_only=True):
         """A file whose function `main(output, context)` is in the text `check` → its name."""
         if shape.calls is not None:
             raise NoEquivalent("a check in Python does not see tool calls; write it in JavaScript")
-        limit = "value > 0" if threshold is None else f"value >= {threshold!r}"
-        text = _PYTHON.replace("VALUE", _PARSED[shape.parsed]).replace("LIMIT", limit)
-        text = text.replace(
-            "SCORED", "" if threshold is None else _PYTHON_SCORED.replace("LEAST", repr(threshold))
-        )
+        limit, scored = "value > 0", ""
+        if threshold is not None:
+            limit, scored = f"value >= {threshold!r}", _PYTHON_SCORED.replace("LEAST", repr(threshold))
+        text = _PYTHON.replace("VALUE", _PARSED[shape.parsed]).replace("LIMIT", limit).replace("SCORED", scored)
         return self._file(f"{check}\n\n\n{_PYTHON_READ if shape.parsed else ''}{text}", ".py")
 
-    def function(self, source: str, name: str, values: Mapping[str, Any] | None = None) -> str:
+    def function(self, source: str, name: str, values: Mapping[str, Any] = {}) -> str:
         """The JavaScript in `source`, or in the file that it names, as the function `name`."""
         if source.startswith(PREFIX):
             text, export = self._read(source, JAVASCRIPT)
@@ -124,13 +123,13 @@ def is_trim(transform: str) -> bool:
     return _TRIMS.fullmatch(transform.strip()) is not None
 
 
-def _filled(code: str, values: Mapping[str, Any] | None) -> str:
+def _filled(code: str, values: Mapping[str, Any]) -> str:
     """Code with the variables of a test in it; two braces that are not one of them stay."""
     try:
         names = variables_of(code) if "{{" in code else ()
     except NotPlain:
         return code
-    return rendered(code, values) if values is not None and names and set(names) <= values.keys() else code
+    return rendered(code, values) if names and set(names) <= values.keys() else code
 
 
 def _body(code: str) -> str:

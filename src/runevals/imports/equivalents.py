@@ -15,6 +15,7 @@ from runevals.evaluators.text.ngrams import unusable
 from runevals.imports.code import NoEquivalent
 from runevals.lib.parsing.shapes import is_number, list_in, object_in
 from runevals.lib.parsing.source import read_yaml
+from runevals.suites.dialects.synonyms import is_text
 from runevals.suites.dialects.variables import as_text
 
 _BOUNDS = ("min", "max")
@@ -62,7 +63,7 @@ def _reference(value: Any, n: int, evaluator: str) -> str:
 
 def schema(value: Any) -> Mapping[str, Any]:
     """A JSON schema, also one in text; empty if there is none. Raises NoEquivalent."""
-    parsed: Any = read_yaml(value, "the schema").value if isinstance(value, str) and value.strip() else value
+    parsed: Any = read_yaml(value, "the schema").value if is_text(value) else value
     required = parsed or {}
     if not isinstance(required, Mapping):
         raise NoEquivalent("its schema is not an object")
@@ -98,7 +99,7 @@ def _steps(value: Any) -> list[dict[str, Any]]:
 def _tool(value: Any) -> str:
     """The tool or skill that a value names. Raises NoEquivalent."""
     name = object_in(value).get("name", value)
-    if not isinstance(name, str) or not name.strip():
+    if not is_text(name):
         raise NoEquivalent("only names can be asked for, not patterns or kinds of steps")
     return name
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import read_opened
+from runevals.lib.nullable import without_none
 from runevals.records.errors import UsageError
 from runevals.suites.dialects.columns import OF_QUESTION
 
@@ -99,7 +100,7 @@ def _assertion(grader: Json) -> dict[str, Any]:
     """A grader; one without an equal keeps its own type, which promptfoo does not have."""
     kind, name = grader["type"].text, grader["name"].name_or_empty
     looks_at_answer = _ANSWER.fullmatch(str(grader["input"].value).strip()) is not None
-    limit = {"threshold": grader["pass_threshold"].value} if grader["pass_threshold"].value is not None else {}
+    limit = without_none(threshold=grader["pass_threshold"].value)
     reference = _text(grader["reference"])
     if kind == "string_check" and looks_at_answer and (own := _STRING_CHECKS.get(str(grader["operation"].value))):
         return {"type": own, "value": reference, "metric": name}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import filterfalse
 from typing import Any
 
 from msgspec import Struct
@@ -16,7 +17,7 @@ from runevals.imports.prompts import Prompt, read_prompts
 from runevals.imports.providers import Provider, judge_of, parameters_of, read_providers, targets_for, with_files
 from runevals.imports.remarks import Remark, Remarks
 from runevals.imports.templates import NotPlain, rendered
-from runevals.lib.nullable import distinct, without_none
+from runevals.lib.nullable import distinct, known, without_none
 from runevals.lib.parsing.shapes import object_in, text_in
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.signatures import PROMPTFOO, other_format
@@ -55,9 +56,8 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
     other = other_format(config)
     if other is not None and other.name != PROMPTFOO:
         remarks.differs("the configuration", other.advice(config, "FILE"))
-    for key in sorted(key for key in config.keys() - _READ - _IGNORED_KEYS if not describes(key)):
+    for key in sorted(filterfalse(describes, config.keys() - _READ - _IGNORED_KEYS)):
         remarks.not_converted(key, "has no equivalent in runevals")
-    templates = config.get("assertionTemplates")
     prompts = [
         replace(prompt, config=with_files(prompt.config, f"prompt {prompt.label}", files, remarks))
         for prompt in read_prompts(config.get("prompts", _OWN_PROMPT), files, remarks)
@@ -70,7 +70,7 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
     assertions = Assertions(
         code=code,
         remarks=remarks,
-        templates=object_in(templates),
+        templates=object_in(config.get("assertionTemplates")),
         shape=provider.shape([prompt.config for prompt in prompts]),
         functions=provider.functions,
     )
@@ -87,11 +87,9 @@ def convert(config: Mapping[str, Any], files: Files) -> ConvertedConfig:
         affixes=shared is None,
     )
     samples.add(tests)
-    judge = _judge(tests, remarks)
     return ConvertedConfig(
         samples=tuple(samples.samples),
-        settings=({} if judge is None else {"judge": judge})
-        | _run_options(config.get("evaluateOptions"), remarks),
+        settings=without_none(judge=_judge(tests, remarks)) | _run_options(config.get("evaluateOptions"), remarks),
         prompts=tuple(prompts),
         targets=tuple(
             _with_config(target, prompt, remarks) for target, prompt in zip(targets, prompts, strict=True)
@@ -166,7 +164,7 @@ class _Samples(Struct, frozen=True, kw_only=True):
         for key in sorted(test.options.keys() - read):
             self.remarks.not_converted(test.location, f"options.{key} has no equivalent in runevals")
         for name, value in test.values.items():
-            if isinstance(value, str) and "{{" in value:
+            if "{{" in text_in(value):
                 self.remarks.differs(test.location, f"templates inside the variable '{name}' stay as they are")
         if "conversationId" in test.metadata:
             message = (
@@ -174,7 +172,7 @@ class _Samples(Struct, frozen=True, kw_only=True):
             )
             self.remarks.not_converted(test.location, message)
         own = test.options.get("transform", test.options.get("postprocess"))
-        transforms = (*self.transforms, *(() if own is None else (own,)))
+        transforms = (*self.transforms, *known([own]))
         asserted_test = AssertedTest(location=test.location, values=test.values, transforms=transforms)
         return self.assertions.of(test.asserted, asserted_test)
 
@@ -220,11 +218,10 @@ def _rubric(asserted: ConvertedAssertions) -> dict[str, Any]:
 
 def _judge(tests: Sequence[Test], remarks: Remarks) -> dict[str, Any] | None:
     with_provider = [test for test in tests if test.options.get("provider")]
-    all_judges = (judge_of(test.options["provider"], remarks, test.location) for test in with_provider)
-    judges = [judge for judge in all_judges if judge is not None]
+    judges = known(judge_of(test.options["provider"], remarks, test.location) for test in with_provider)
     if any(judge != judges[0] for judge in judges):
         remarks.not_converted("options.provider", "a run has the same judges for all tests; the first one is kept")
-    return judges[0] if judges else None
+    return next(iter(judges), None)
 
 
 def _run_options(raw: Any, remarks: Remarks) -> dict[str, Any]:

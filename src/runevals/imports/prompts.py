@@ -16,6 +16,7 @@ from runevals.imports.remarks import Remarks
 from runevals.imports.templates import NotPlain, rendered, variables_of
 from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.parsing.shapes import entries_of, list_in, object_in
+from runevals.lib.text.numbers import phrase
 from runevals.records.errors import UsageError
 
 _TEXTS = (".txt", ".md", ".j2")
@@ -68,7 +69,7 @@ def read_prompts(value: Any, files: Files, remarks: Remarks) -> list[Prompt]:
     prompts: list[Prompt] = []
     number = 0
     for position, (reference, label, config, rest) in enumerate(_entries(value), start=1):
-        location = f"prompt {position}" + (f" ({label})" if label else "")
+        location = f"prompt {position}{phrase(label, ' ({})')}"
         for key in rest:
             remarks.not_converted(location, f"'{key}' has no equivalent in runevals")
         try:

@@ -11,9 +11,10 @@ from msgspec import Struct
 from runevals.imports.code import AnswerShape
 from runevals.imports.files import PREFIX, Files
 from runevals.imports.remarks import Remarks
-from runevals.lib.parsing.shapes import entries_of, list_in, object_in, objects_in
+from runevals.lib.parsing.shapes import entries_of, list_in, object_in, objects_in, text_in
 from runevals.lib.text.numbers import phrase
 from runevals.records.errors import UsageError
+from runevals.suites.dialects.synonyms import is_text
 
 _WIRE = re.compile(r"^(?:chat:|responses:|messages:|converse:)+")  # before the name of a model
 _CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
@@ -90,22 +91,23 @@ def targets_for(
     """For each prompt, by its names, the first provider that is asked it and has an equal; others are remarked."""
     able = [provider for provider in providers if provider.target is not None]
     chosen = [next((one for one in able if one.asks(*names)), None) for names in prompts] or able[:1]
-    converted = {one.name: _configured(one, remarks) for one in able if one in chosen}
+    active = [one for one in able if one in chosen]
+    converted = {one.name: _configured(one, remarks) for one in active}
     for provider in providers:
         if provider.target is None:
             config = ", ".join(sorted(map(str, provider.config)))
-            without = f"; its config ({config}) is lost with it" if config else ""
+            without = phrase(config, "; its config ({}) is lost with it")
             remarks.not_converted(provider.place, f"{_advice(provider.name)}{without}")
         elif provider not in chosen:
-            way = _way_to_run(provider.target, [one.target for one in able if one in chosen])
+            way = _way_to_run(provider.target, {object_in(one.target)["type"] for one in active})
             remarks.not_converted(provider.place, f"a run has one target; {way}")
     return [None if one is None else converted[one.name] for one in chosen[: len(prompts)]]
 
 
-def _way_to_run(target: Mapping[str, Any], chosen: Sequence[Mapping[str, Any] | None]) -> str:
+def _way_to_run(target: Mapping[str, Any], types: set[str]) -> str:
     """`--model` asks the endpoint of the settings' target, so it is the way to models of that provider only."""
-    if "model" not in target or any(one is not None and one["type"] != target["type"] for one in chosen):
-        model = f", model: {target['model']}" if "model" in target else ""
+    if "model" not in target or types - {target["type"]}:
+        model = phrase(target.get("model"), ", model: {}")
         words = f"target: {{type: {target['type']}{model}, …}}"
         return f"run it by a copy of the settings with `{words}`, and --config"
     return f"run it by `runevals --model {target['model']}`"
@@ -115,7 +117,7 @@ def parameters_of(config: Mapping[str, Any], location: str, remarks: Remarks) ->
     """The parameters of requests in a config; the rest is remarked."""
     parameters: dict[str, Any] = {}
     for key, value in _with_plain_keys(config).items():
-        if isinstance(value, str) and value.startswith(PREFIX):
+        if text_in(value).startswith(PREFIX):
             continue  # it could not be read, and was remarked
         if key in _PARAMETERS:
             parameters[key] = value
@@ -156,15 +158,13 @@ def _entries(value: Any, remarks: Remarks) -> Iterator[tuple[str, str, Mapping[s
 
 
 def _provider(place: str, name: str, entry: Mapping[str, Any], files: Files, remarks: Remarks) -> Provider:
-    config = entry.get("config")
-    transform = entry.get("transform")
     return Provider(
         name=name,
         place=place,
         target={"type": _AGENTS[name]} if name in _AGENTS else _target(name),
-        config=with_files(object_in(config), place, files, remarks),
+        config=with_files(object_in(entry.get("config")), place, files, remarks),
         prompts=frozenset(str(one).removeprefix(PREFIX) for one in list_in(entry.get("prompts"))),
-        transforms=(transform,) if isinstance(transform, str) and transform.strip() else (),
+        transforms=tuple(filter(is_text, [entry.get("transform")])),
     )
 
 
@@ -172,7 +172,7 @@ def with_files(config: Mapping[str, Any], location: str, files: Files, remarks: 
     """A config with its tools, functions and schemas, which may be in files of data; others are remarked."""
     result = dict(config)
     for key, value in config.items():
-        if isinstance(value, str) and value.startswith(PREFIX):
+        if text_in(value).startswith(PREFIX):
             try:
                 result[key] = files.value(files.referenced(value)[0])
             except UsageError as reason:

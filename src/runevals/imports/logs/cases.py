@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runevals.imports.logs.conversations import LoggedConversation, LoggedTurn
+from runevals.lib.nullable import without_none
 from runevals.lib.parsing.source import read_json
 from runevals.lib.text.numbers import first_of, phrase
 from runevals.suites.dialects import LoadOptions, eval_document
@@ -53,7 +54,7 @@ def _item(conversation: LoggedConversation, more: int, *, expected: bool) -> dic
 
 def _turn(turn: LoggedTurn, *, expected: bool) -> dict[str, Any]:
     answers = dict.fromkeys(("expected_response", "response") if expected else ("response",), turn.answer)
-    return {"prompt": turn.prompt, **({} if turn.answer is None else answers)}
+    return without_none(prompt=turn.prompt, **answers)
 
 
 def _notes(conversation: LoggedConversation, more: int) -> str:

@@ -81,8 +81,7 @@ def as_messages(value: object, role: str) -> Iterator[LoggedMessage]:
 def messages_of(value: object) -> Iterator[LoggedMessage]:
     """Messages in the form of chat completions, of the Responses API, or of the conventions for generative AI."""
     for item in objects_in(value):
-        kind = item.get("type")
-        if kind == "function_call":
+        if item.get("type") == "function_call":
             yield LoggedMessage(
                 role="assistant", text="", calls=(call_text(item.get("name"), item.get("arguments")),)
             )
@@ -100,8 +99,7 @@ def text_of(content: object) -> str | None:
     for part in entries_of(content):
         fields = part if isinstance(part, Mapping) else {"type": "text", "text": part}
         if fields.get("type", "text") in TEXT_PARTS:
-            text = fields.get("text", fields.get("content"))
-            texts.append(text_in(text))
+            texts.append(text_in(fields.get("text", fields.get("content"))))
         elif fields.get("type") in ("image", "image_url", "input_image", "file", "input_file", "blob", "uri"):
             return None
     return "\n".join(filter(None, texts))

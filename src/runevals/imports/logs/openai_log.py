@@ -50,6 +50,5 @@ def _is_request(value: Json) -> bool:
 
 
 def _messages(request: Json) -> Iterator[LoggedMessage]:
-    instructions = request["instructions"].value
-    yield from as_messages(text_in(instructions) or None, "system")
+    yield from as_messages(text_in(request["instructions"].value) or None, "system")
     yield from as_messages(request.at("messages|input").value, "user")

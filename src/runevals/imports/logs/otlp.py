@@ -36,7 +36,7 @@ def read(file: OpenedResults) -> Log:
     """Each export of the file, in JSON."""
     requests: list[LoggedRequest] = []
     for record in records_of(file):
-        requests += _requests(_spans(json.dumps(record.value).encode(), JSON, record.place), record.place)
+        requests += _requests(json.dumps(record.value).encode(), JSON, record.place)
     return _log(requests)
 
 
@@ -48,8 +48,7 @@ def read_protobuf(content: bytes, display_path: str) -> Log:
         raise UsageError("OTLP in protobuf needs: pip install 'runevals[otlp]'") from None
     requests: list[LoggedRequest] = []
     for number, export in enumerate(_exports(content, display_path), start=1):
-        place = f"{display_path}: export {number}"
-        requests += _requests(_spans(export, PROTOBUF, place), place)
+        requests += _requests(export, PROTOBUF, f"{display_path}: export {number}")
     return _log(requests)
 
 
@@ -75,15 +74,15 @@ def _spans(export: bytes, content_type: str, place: str) -> list[Span]:
 
 def _log(requests: Sequence[LoggedRequest]) -> Log:
     if not requests:
-        hint = (
-            "has no span of a model call with messages (gen_ai.input.messages); instruments leave them out unless "
+        raise UsageError(
+            "the file has no span of a model call with messages (gen_ai.input.messages); instruments leave them "
+            "out unless OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT or the like is set"
         )
-        raise UsageError(f"the file {hint}OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT or the like is set")
     return conversations_of(requests)
 
 
-def _requests(spans: Sequence[Span], place: str) -> Iterator[LoggedRequest]:
-    for span in sorted(spans, key=lambda span: span.started_at):
+def _requests(export: bytes, content_type: str, place: str) -> Iterator[LoggedRequest]:
+    for span in sorted(_spans(export, content_type, place), key=lambda span: span.started_at):
         if span.attributes.get("gen_ai.operation.name", "chat") in MODEL_CALLS:
             messages = tuple(_messages(span.attributes, "input", "prompt", "user"))
             if messages:
