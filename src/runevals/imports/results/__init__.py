@@ -16,6 +16,7 @@ from runevals.imports.results.promptfoo import LINES, PROMPTFOO
 from runevals.imports.results.records import ImportedCase, ImportedRun, joined
 from runevals.imports.results.skill_creator import BENCHMARK, GRADING, is_summary
 from runevals.imports.results.tools import AGENTV, HARBOR, PYDANTIC_EVALS, VALLY, WAZA
+from runevals.lib.nullable import if_known, known
 from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records.errors import InvalidDocument
 from runevals.records.rules import AS_IT_SAYS, Reading
@@ -95,8 +96,7 @@ def _read_file(path: Path, reading: Reading) -> ImportedRun:
 
 
 def _read(file: OpenedResults, reading: Reading) -> ImportedRun | None:
-    format_ = _recognised(file, reading)
-    return None if format_ is None else format_.read(file, reading)
+    return if_known(lambda format_: format_.read(file, reading), _recognised(file, reading))
 
 
 def _recognised(file: OpenedResults, reading: Reading) -> ResultFormat | None:
@@ -168,7 +168,6 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
         for case in run.cases if owner else ():  # a file that names no model may be of any
             of_case.setdefault((case.suite, case.key), set()).add(owner)
     shared = {key for key, having in of_case.items() if len(having) > 1}
-    starts = [run.started_at for run in runs if run.started_at is not None]
     cases = joined(
         _of_owner(case, run, owner if (case.suite, case.key) in shared else "")
         for run, owner in owners
@@ -186,7 +185,7 @@ def together(runs: Sequence[ImportedRun]) -> ImportedRun:
         cases=cases,
         models=tuple(dict.fromkeys(model for run in runs for model in run.models)),
         judges=tuple(dict.fromkeys(judge for run in runs for judge in run.judges)),
-        started_at=min(starts, default=None),
+        started_at=min(known(run.started_at for run in runs), default=None),
         duration_s=sum(run.duration_s for run in runs),
         notices=tuple(notices),
         stopped=_why_stopped(runs, cases),

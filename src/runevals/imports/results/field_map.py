@@ -22,6 +22,8 @@ from runevals.imports.results.records import (
     numbered,
     unanswered,
 )
+from runevals.imports.results.words import PASSED
+from runevals.lib.nullable import known
 from runevals.lib.parsing.canonical import canonical, fingerprint
 from runevals.lib.text.numbers import phrase
 from runevals.records import CheckResult, Layer, Outcome, ToolCall, TurnReport, cut_name
@@ -36,7 +38,6 @@ BROKEN, NO_SCORE = "the grader failed", "the scorer gave no score"
 MOST_WORDS = 8  # that a message names
 STATED = "the results do not say which check failed"
 PLAIN = "main"  # a variant that is none
-_PASSED = {Outcome.PASSED: True, Outcome.FAILED: False}
 # What a field of a turn is, of the fields that a table may name beside `output` and `model`.
 _TURN: Mapping[str, Callable[[Json, str], Any]] = {
     "prompt": lambda one, path: one.at(path).text_or_none or "",
@@ -61,10 +62,11 @@ class Words(Struct, frozen=True):
         if word.value is None:
             return MEASURED
         text = str(word.value).strip().casefold()
-        if text not in self.ends and "*" not in self.ends:
-            known, more = [*self.ends][:MOST_WORDS], "" if len(self.ends) <= MOST_WORDS else " …"
-            raise word.wrong(f"one of {', '.join(known)}{more}")
-        return self.ends[text if text in self.ends else "*"]
+        key = next((one for one in (text, "*") if one in self.ends), None)
+        if key is None:
+            more = phrase(len(self.ends) > MOST_WORDS, " …")
+            raise word.wrong(f"one of {', '.join([*self.ends][:MOST_WORDS])}{more}")
+        return self.ends[key]
 
 
 class Limit(Struct, frozen=True):
@@ -179,7 +181,7 @@ class CheckMap(Struct, frozen=True, kw_only=True):
     def _passed(self, entry: Json, score: float | None) -> bool | None:
         end = self.verdict.end(entry)
         if end is not MEASURED:
-            return _PASSED.get(end)
+            return PASSED.get(end)
         if self.passed:
             flag = entry.at(self.passed)
             return flag.flag_or_none if self.unfinished else flag.flag
@@ -187,9 +189,7 @@ class CheckMap(Struct, frozen=True, kw_only=True):
 
     def _layer(self, *kinds: str) -> Layer:
         layers = {Layer.JUDGE: self.judged, Layer.BEHAVIOR: self.behavior}
-        fitting = (
-            one for one, starts in layers.items() if any(kind.startswith(starts) for kind in filter(None, kinds))
-        )
+        fitting = (one for one, starts in layers.items() if any(kind.startswith(starts) for kind in kinds))
         return next(fitting, Layer.FACT)
 
 
@@ -258,10 +258,8 @@ class FieldMap(Struct, frozen=True, kw_only=True):
         keyed = self.keyed(rows) if self.keyed else [self._keyed(row) for row in rows]
         pairs = [(row, self._suite(row, suite, several=len(models) > 1 and not self.keyed)) for row in rows]
         cases = joined(self._case(*pair, one, scales) for pair, one in zip(pairs, keyed, strict=True))
-        times = [at for row in rows if (at := row.at(self.run.get("times", "")).moment_or_none)]
-        starts = [
-            at for row in (document, *all_rows) if (at := row.at(self.run.get("started_at", "")).moment_or_none)
-        ]
+        times = known(row.at(self.run.get("times", "")).moment_or_none for row in rows)
+        starts = known(row.at(self.run.get("started_at", "")).moment_or_none for row in (document, *all_rows))
         began = min(starts or times, default=None)
         unscaled = f"not compared, as scores are not between 0 and 1: {{}}{self.how_to_scale}"
         took = document.seconds_at(self.run.get("duration_s", ""))
@@ -287,10 +285,10 @@ class FieldMap(Struct, frozen=True, kw_only=True):
 
     def _rows(self, file: OpenedResults) -> Sequence[Json]:
         """The rows of a file, or of the lists in its document. Raises InvalidDocument for lists without any."""
-        if file.document is None or file.rows is not None or not self.lists:
-            return self.rows_of(
-                [file.document] if file.rows is None and file.document else file.rows or (), file.path
-            )
+        if file.document is None or file.rows is not None:
+            return self.rows_of(file.rows or (), file.path)
+        if not self.lists:
+            return self.rows_of([file.document], file.path)
         rows = self.rows_of([row for path in self.lists for row in file.document.at(path).entries], file.path)
         if not rows:
             what = re.split(r"[|.]", self.lists[0])[-1]
@@ -401,7 +399,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
         """The tool's own verdict; None if its checks are all there is. Raises InvalidDocument for no score."""
         end = self.verdict.end(one) or end
         if end is not MEASURED:
-            return _PASSED.get(end)
+            return PASSED.get(end)
         if (flag := one.at(self.passed).flag_or_none) is not None:
             return flag
         if self.limit is None:
@@ -452,7 +450,7 @@ def _read_all(maps: Sequence[CheckMap], one: Json, scales: Scales) -> list[Check
 
 def _judges(cases: Sequence[ImportedCase]) -> tuple[str, ...]:
     results = (result for case in cases for one in case.attempts for result in one.turn.results)
-    return tuple(dict.fromkeys(result.judge_model for result in results if result.judge_model))
+    return tuple(dict.fromkeys(filter(None, (result.judge_model for result in results))))
 
 
 def _reason(text: Json) -> str:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import reduce
 
 from msgspec import Struct
 
 from runevals.lib.nullable import if_known
+from runevals.lib.parsing.json_forms import text_or_json
+from runevals.lib.parsing.shapes import is_number, is_whole, object_in
 from runevals.lib.text.moments import parse_moment
 from runevals.records.errors import InvalidDocument
+from runevals.suites.dialects.synonyms import is_text
 
 LARGEST = 1e100  # number: sums and squares of such are numbers too
 
@@ -52,11 +56,8 @@ class Json(Struct, frozen=True):
     def _at(self, path: str) -> Json:
         if path == ".":
             return self
-        names = [path] if isinstance(self.value, dict) and path in self.value else path.split(".")
-        value = self
-        for name in names:
-            value = value._entry(name)
-        return value
+        names = [path] if path in object_in(self.value) else path.split(".")
+        return reduce(Json._entry, names, self)
 
     def _entry(self, name: str) -> Json:
         if isinstance(self.value, list) and name.lstrip("-").isdigit():
@@ -103,18 +104,16 @@ class Json(Struct, frozen=True):
     @property
     def text(self) -> str:
         """Raises InvalidDocument for anything but a text that is not empty, or a whole number as an id."""
-        if isinstance(self.value, int) and not isinstance(self.value, bool):
+        if is_whole(self.value):
             return str(self.value)
-        if not isinstance(self.value, str) or not self.value.strip():
+        if not is_text(self.value):
             raise self.wrong("a text")
         return self.value
 
     @property
     def text_or_none(self) -> str | None:
         """A text, as JSON if it is something else; None for null."""
-        if self.value is None or isinstance(self.value, str):
-            return self.value
-        return json.dumps(self.value, ensure_ascii=False)
+        return if_known(text_or_json, self.value)
 
     @property
     def name_or_empty(self) -> str:
@@ -138,7 +137,7 @@ class Json(Struct, frozen=True):
         """None for null. Raises InvalidDocument for what is not a number, or too large to compute with."""
         if self.value is None:
             return None
-        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+        if not is_number(self.value):
             raise self.wrong("a number")
         if not abs(self.value) <= LARGEST:  # neither is NaN
             raise self.wrong("a number that can be computed with")
@@ -165,8 +164,7 @@ class Json(Struct, frozen=True):
     @property
     def seconds_or_none(self) -> float | None:
         """Milliseconds as seconds. Raises InvalidDocument."""
-        amount = self.amount_or_none
-        return None if amount is None else amount / 1000
+        return if_known(lambda amount: amount / 1000, self.amount_or_none)
 
     @property
     def moment_or_none(self) -> datetime | None:

@@ -14,6 +14,7 @@ from runevals.imports.results.field_map import NO_SCORE, CheckMap, FieldMap, Key
 from runevals.imports.results.fields import LARGEST, Json
 from runevals.imports.results.opened import OpenedResults, loaded
 from runevals.imports.results.records import ImportedRun
+from runevals.lib.nullable import known
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.source import decoded
 from runevals.records import one_line
@@ -69,8 +70,7 @@ def read(file: OpenedResults, _: Reading = AS_IT_SAYS) -> ImportedRun:
 
 def _header(archive: Archive) -> Json:
     """The header; what a log that was not finished has in its place."""
-    names = list(archive.names())
-    if HEADER in names:
+    if HEADER in archive.names():
         return _json(archive, HEADER)
     start = _json(archive, START)
     return Json({**start.fields, "status": "started"}, start.file)
@@ -174,7 +174,7 @@ def _why(sample: Json) -> str | None:
 
 
 def _sum(counts: Iterator[int | None]) -> int | None:
-    reported = [number for number in counts if number is not None]
+    reported = known(counts)
     return sum(reported) if reported else None
 
 

@@ -22,11 +22,11 @@ from runevals.imports.results.records import (
     unanswered,
 )
 from runevals.imports.results.repetitions import whole_repeats, without_count
-from runevals.imports.results.words import ENDS, PASSES
-from runevals.lib.nullable import grouped
+from runevals.imports.results.words import ENDS, PASSED, PASSES
+from runevals.lib.nullable import grouped, known
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.xml import XmlElement
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.records import Outcome, TurnReport, cut_name, one_line
 from runevals.records.errors import InvalidDocument
 from runevals.records.rules import AS_IT_SAYS, Reading
@@ -85,7 +85,7 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
     root = file.xml
     assert root is not None  # noqa: S101 - it was recognised
     if root.name not in ROOTS:
-        what = f", {_OTHERS[root.name]}" if root.name in _OTHERS else ""
+        what = phrase(_OTHERS.get(root.name), ", {}")
         place = f"{file.display_path}:{root.line}"
         raise InvalidDocument(
             f"{place}: the root element is <{root.name}>{what}; JUnit XML has <testsuites> or <testsuite>"
@@ -93,7 +93,7 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
     tests = list(_tests(root, file.display_path, "", ""))
     names = _Names(tests, parameters_are_attempts=reading.parameters_are_attempts)
     again = sum(number - 1 for number in Counter(names.identity(test) for test in tests).values())
-    started = [at for suite in _suites(root) if (at := moment(suite.attributes.get("timestamp"))) is not None]
+    started = known(moment(suite.attributes.get("timestamp")) for suite in _suites(root))
     return ImportedRun(
         tool=NAME,
         path=file.display_path,
@@ -157,8 +157,8 @@ def _missing(suite: XmlElement) -> Iterator[str]:
     failed = sum(child.name in _FAILS for test in tests for child in test.element.children)
     counted = {kind: _counts(suite, kind) for kind in ("tests", "failures", "errors", "skipped", "disabled")}
     name = cut_name(suite.attributes.get("name") or "the report")
-    if failed < counted["failures"] + counted["errors"]:
-        number = counted["failures"] + counted["errors"]
+    number = counted["failures"] + counted["errors"]
+    if failed < number:
         yield (
             f"{name} counts {number:g} failures and errors, and its tests have {failed}: "
             "there is a failure outside of its tests, or it is not the whole report"
@@ -186,7 +186,7 @@ def _has_crashed(suite: XmlElement, case: XmlElement) -> bool:
 def _unknown_status(test: _Test) -> str:
     """What to say of a test that no element calls failed, and of which a word says an end that is not known."""
     stated = [test.element.attributes.get(name, "").strip().lower() for name in _STATES]
-    unknown = [one for one in stated if one and one not in PASSES]
+    unknown = [one for one in stated if one not in ("", *PASSES)]
     says_more = any(child.name in (*_FAILS, *_ENDS) for child in test.element.children)
     if not unknown or says_more or _stated_end(test.element):
         return ""
@@ -196,7 +196,7 @@ def _unknown_status(test: _Test) -> str:
 def _counts(suite: XmlElement, kind: str) -> float:
     """How many tests it has of a kind, such as errors, as the suite says; infinite if that is not a number."""
     text = suite.attributes.get(kind, "").strip() or "0"
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else inf
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else inf
 
 
 class _Test(Struct, frozen=True, kw_only=True):
@@ -307,7 +307,7 @@ def _case(test: _Test, names: _Names) -> ImportedCase:
         content=(suite, key),
         normalised_fingerprint=fingerprint(name),
         file=test.file,
-        line=int(line) if line.isascii() and line.isdigit() and 0 < len(line) < 8 else None,
+        line=int(line) if re.fullmatch("[0-9]{1,7}", line) else None,
         category=test.classname if test.has_class else None,
         attempts=tuple(_attempts(test)),
     )
@@ -354,15 +354,13 @@ def _never_began(test: _Test, end: XmlElement) -> bool:
 
 
 def _attempt(test: _Test, outcome: Outcome, reason: str) -> ImportedAttempt:
-    errored = outcome is Outcome.ERRORED
-    passed = None if errored or outcome is Outcome.SKIPPED else outcome is Outcome.PASSED
     turn = TurnReport(
         prompt="",
         expected=None,
         output=None,
-        results=(check_result("test", "test", passed=passed, reason=reason),),
+        results=(check_result("test", "test", passed=PASSED.get(outcome), reason=reason),),
         latency_s=_seconds(test.element),
-        error=unanswered(reason) if errored else None,
+        error=unanswered(reason) if outcome is Outcome.ERRORED else None,
     )
     return ImportedAttempt(turn=turn)
 

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from runevals.imports.results.archive import Archive, is_archive
 from runevals.imports.results.fields import Json
+from runevals.lib.parsing.shapes import object_in
 from runevals.lib.parsing.source import decoded, unique_keys, where_no_json, why_no_json
 from runevals.lib.parsing.strict_json import nested_deeper, require_few_values
 from runevals.lib.parsing.xml import MOST_DEEP, XmlElement, read_xml
@@ -37,8 +38,7 @@ class OpenedResults(Struct, frozen=True, kw_only=True):
 
     def has(self, *names: str) -> bool:
         """Whether it is a JSON object with all of these keys."""
-        value = None if self.document is None else self.document.value
-        return isinstance(value, dict) and all(name in value for name in names)
+        return self.document is not None and object_in(self.document.value).keys() >= set(names)
 
 
 def read_opened(path: Path, display_path: str) -> OpenedResults:

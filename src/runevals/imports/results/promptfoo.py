@@ -83,17 +83,15 @@ def _labels(rows: Sequence[Json]) -> Iterator[list[str]]:
     several = len({_provider(row) for row in rows}) > 1
     for row in rows:
         prompt = prompts[row["prompt"]["label"].text_or_none]
-        yield ([_provider(row)] if several else []) + ([prompt] if len(prompts) > 1 else [])
+        yield [_provider(row)] * several + [prompt] * (len(prompts) > 1)
 
 
 def _content(test: Json) -> object:
     """What a test is: its variables and assertions, and how they judge. The prompt is what is under test."""
     content = {name: test.fields.get(name) for name in ("vars", "assert", "threshold")}
-    scoring = test["assertScoringFunction"].value
     options = {name: value for name, value in test["options"].fields.items() if name in _JUDGING}
-    return canonical(
-        content | ({"scoring": scoring} if scoring else {}) | ({"options": options} if options else {})
-    )
+    optional = {"scoring": test["assertScoringFunction"].value, "options": options}
+    return canonical(content | {name: value for name, value in optional.items() if value})
 
 
 def _variables(row: Json) -> Json:

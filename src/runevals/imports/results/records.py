@@ -14,6 +14,8 @@ from runevals.records import CheckResult, Layer, Outcome, Problem, TurnReport
 from runevals.records.errors import InvalidDocument
 from runevals.suites.fingerprint import key_of_prompts
 
+_OUTCOMES = {None: Outcome.SKIPPED, True: Outcome.PASSED, False: Outcome.FAILED}  # by whether it passed
+
 
 class ImportedAttempt(Struct, frozen=True, kw_only=True):
     """One execution of a case: what was asked and answered, and the checks."""
@@ -105,14 +107,14 @@ def check_result(
     name: str, kind: str, *, passed: bool | None, score: float | None = None, reason: str = "", **more: Any
 ) -> CheckResult:
     """One check of another tool; `passed` None if it was not measured. `more` are other fields of the record."""
-    outcome = Outcome.SKIPPED if passed is None else Outcome.PASSED if passed else Outcome.FAILED
-    score = None if passed is None else score
-    share = score if score is not None and 0.0 <= score <= 1.0 else None
-    if share is None and passed is not None:
-        share = float(passed)
+    if passed is None:
+        score = share = None
+    else:
+        share = score if score is not None and 0.0 <= score <= 1.0 else float(passed)
     more.setdefault("layer", Layer.FACT)
     if score not in (None, share):  # on another scale: it only says whether it passed
         more["layer"] = Layer.FACT if more["layer"] is Layer.JUDGE else more["layer"]
+    outcome = _OUTCOMES[passed]
     return CheckResult(id=name, evaluator=kind, outcome=outcome, score=share, value=score, reason=reason, **more)
 
 

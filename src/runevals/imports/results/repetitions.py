@@ -22,14 +22,9 @@ def whole_repeats(tests: Iterable[tuple[str, str]]) -> set[Place]:
 
 def without_count(name: str) -> str:
     """`test_x[paris-2-5]` → `test_x[paris]`, `test_x[2-5]` → `test_x`."""
-    match = _COUNTED.search(name)
-    if match is None:
-        return name
-    return name[: match.start()] + ("]" if match[1] == "-" else "")
+    return _COUNTED.sub(lambda match: "]" if match[1] == "-" else "", name)
 
 
 def _is_whole(numbers: set[tuple[int, int]]) -> bool:
     """Whether these are `1-n` to `n-n`: a parameter that only looks so is not."""
-    counts = {of for _, of in numbers}
-    present = {number for number, _ in numbers}
-    return counts == {len(present)} and present == set(range(1, len(present) + 1))
+    return numbers == {(number, len(numbers)) for number in range(1, len(numbers) + 1)}

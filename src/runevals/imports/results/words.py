@@ -12,6 +12,7 @@ ENDS = {
     **dict.fromkeys(("timedout", "timed_out", "timeout", "canceled", "cancelled", "lost"), Outcome.ERRORED),
     **dict.fromkeys(("crash", "crashed", "killed", "fatal", "abort", "blocked"), Outcome.ERRORED),
 }
+PASSED = {Outcome.PASSED: True, Outcome.FAILED: False}  # whether it passed; of other ends, nothing is known
 PASSES = (
     *("run", "passed", "pass", "passing", "ok", "success", "successful", "succeeded"),
     *("completed", "complete", "finished", "executed", "done", "true", "0"),
