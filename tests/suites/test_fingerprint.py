@@ -16,7 +16,7 @@ PROMPT = "What is the capital of France?\n\nAnswer in one word.\n"
 
 def content(turn: Turn, extra: object = None, ignored: tuple[str, ...] = ()) -> str:
     """What cases of two runs are compared by."""
-    found = case_fingerprints([turn], extra, ignored)
+    found = case_fingerprints([turn], extra or {}, ignored)
     return found["normalised_fingerprint"] or found["fingerprint"]
 
 

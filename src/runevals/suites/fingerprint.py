@@ -22,7 +22,7 @@ class Fingerprints(TypedDict):
 
 
 def case_fingerprints(
-    turns: Sequence[Turn], extra: Mapping[str, object] | None = None, ignored: Collection[str] = ()
+    turns: Sequence[Turn], extra: Mapping[str, object] = {}, ignored: Collection[str] = ()
 ) -> Fingerprints:
     """The fingerprint of the content, and that of the normalised content if it differs.
 
@@ -31,7 +31,7 @@ def case_fingerprints(
     `extra`.
     """
     exact = case_fingerprint(turns, extra)
-    content = None if extra is None else {name: extra[name] for name in extra if name not in ignored}
+    content = {name: extra[name] for name in extra if name not in ignored}
     normalised_turns, spaced = list(map(_normalised_turn, turns)), _single_spaced(content)
     if spaced == extra and all(turn is own for turn, own in zip(normalised_turns, turns, strict=True)):
         return Fingerprints(fingerprint=exact, normalised_fingerprint=None)
@@ -39,12 +39,12 @@ def case_fingerprints(
     return Fingerprints(fingerprint=exact, normalised_fingerprint=None if normalised == exact else normalised)
 
 
-def with_notes(turns: Sequence[Turn], extra: Mapping[str, object] | None, notes: object) -> Fingerprints:
+def with_notes(turns: Sequence[Turn], extra: Mapping[str, object], notes: object) -> Fingerprints:
     """As `case_fingerprints`; notes of the author, which a check may read, are part of the exact one alone."""
     plain = case_fingerprints(turns, extra)
     if not notes:
         return plain
-    exact = case_fingerprint(turns, {**(extra or {}), "notes": notes})
+    exact = case_fingerprint(turns, {**extra, "notes": notes})
     return Fingerprints(
         fingerprint=exact, normalised_fingerprint=plain["normalised_fingerprint"] or plain["fingerprint"]
     )
@@ -65,7 +65,7 @@ def _single_spaced(value: object) -> object:
     return [_single_spaced(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def case_fingerprint(turns: Iterable[Turn], extra: object = None) -> str:
+def case_fingerprint(turns: Iterable[Turn], extra: object) -> str:
     """sha256 over the content of a case: prompts, expectations, context and checks.
 
     Text is in NFC. What checks compare is there as it is written too, if that is another: checks see this form.
