@@ -34,8 +34,7 @@ def read_entries(content: bytes, display_path: str) -> tuple[AcceptedLoss, ...]:
     from runevals.records import AcceptedLoss  # `validate` mostly has no such file
 
     if len(content) > MAX_BYTES:
-        message = f"is larger than {MAX_BYTES // 1024} KiB, the most we read"
-        raise unreadable(display_path, message, rule="meaning")
+        raise unreadable(display_path, f"is larger than {MAX_BYTES // 1024} KiB, the most we read", rule="meaning")
     _, entries = entries_in(content, ".yaml", display_path, "accepted-1")
     return tuple(AcceptedLoss(case=item.pop("key"), **item) for item in entries)
 

@@ -22,8 +22,7 @@ def read_document(path: Path, display_path: str) -> Json | None:
         return None
     value = read_source(path, display_path).value
     if not eval_document.recognises(value):
-        message = "is not an eval document, so no case can be added to it"
-        raise unreadable(display_path, message, rule="meaning")
+        raise unreadable(display_path, "is not an eval document, so no case can be added to it", rule="meaning")
     return eval_document.upgraded(value)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from runevals.lib.parsing.shapes import entries_of, object_in
+from runevals.lib.parsing.shapes import entries_of, object_in, texts_in
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.agent import SKILL_RESULTS
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
@@ -17,7 +17,7 @@ from runevals.suites.skill_suites import SKILL, is_trigger_file, skill_folders, 
 
 _NAMES = ("prompts.json", "evals.json", "tests.json")
 _SAMPLE_NAMES = ("eval-samples.json", "eval-samples.yaml", "eval-samples.yml")
-_CATEGORIES = ("replay", "regression", "redteam")
+_CATEGORIES = skill_cases.CATEGORIES
 _SKILL_FOLDERS = ("data/eval", "eval", "evals")
 _VALLY = ".vally.yaml"  # the settings of Vally and of GitHub's Copilot Evals
 _OF_VALLY = {"evals": ["evals"], "evalFilenames": ["eval.yaml", "eval.yml"]}  # where its evals lie without them
@@ -113,8 +113,7 @@ def _evals_of_vally(root: Path) -> list[str]:
 
 def _relative(value: object) -> list[str]:
     """The paths of a setting that lead to no other place."""
-    texts = [text for text in entries_of(value) if isinstance(text, str)]
-    return [text for text in texts if not {"..", "/"} & {*Path(text).parts}]
+    return [text for text in texts_in(entries_of(value)) if not {"..", "/"} & {*Path(text).parts}]
 
 
 def _by_name(root: Path, name: str) -> Discovery:

@@ -205,8 +205,7 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:
                     notices.append(f"skipped by its name: {display_path(path, request.repository)}")
                     continue
                 if entry is USUAL and (why := _not_measurable(suite, request)) is not None:
-                    name = display_path(path, request.repository)
-                    notices.append(f"not run: {name}: {why} (--all runs it)")
+                    notices.append(f"not run: {display_path(path, request.repository)}: {why} (--all runs it)")
                     continue
                 here.append(suite)
                 files += [path, *suite.files]

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from runevals.lib.nullable import without_none
 from runevals.lib.text.escape import visible
 from runevals.records import RULES, FileProblem, Suite
 from runevals.version import __version__
@@ -97,8 +98,7 @@ def _result(problem: FileProblem, rules: Sequence[str]) -> dict[str, Any]:
         artifact = {"uri": path.as_uri()}
     physical: dict[str, Any] = {"artifactLocation": artifact}
     if location.line is not None:
-        column = {} if location.column is None else {"startColumn": location.column}
-        physical["region"] = {"startLine": location.line, **column}
+        physical["region"] = without_none(startLine=location.line, startColumn=location.column)
     return {
         "ruleId": problem.rule,
         "ruleIndex": rules.index(problem.rule),

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from html.parser import HTMLParser
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -19,6 +20,7 @@ from urllib.parse import urljoin, urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.text.escape import in_fence
 from runevals.models.http.public_address import is_public
 from runevals.models.http.reading import TooLarge, TooSlow, pieces, read_limited
@@ -146,33 +148,35 @@ def _case(case: Case, texts: dict[str, str | NotFetched], fetching: Fetching, ro
             "the settings; with false, addresses stay plain text"
         )
         return replace(case, problem=Problem(code="fetch_failed", message=message))
+    fetched_texts: dict[str, str] = {}
     for url in urls:
         text = texts[url]
         if isinstance(text, NotFetched):
             return replace(case, problem=Problem(code="fetch_failed", message=f"{url}: {text}"))
-    fetched_texts = {url: text for url in dict.fromkeys(urls) if isinstance(text := texts[url], str)}
+        fetched_texts[url] = text
     if not room.holds(case, fetched_texts):
         most = f"{MOST_CHARACTERS // 1024**2} MiB"
         message = f"the texts of all pages, wherever they are named, are larger than {most}"
         return replace(case, problem=Problem(code="fetch_failed", message=message))
+    fill = partial(_replace, texts=fetched_texts)
     turns = tuple(
         replace(
             turn,
             prompt=_prompt(turn, fetched_texts),
-            author_prompt=None if turn.author_prompt is None else _replace(turn.author_prompt, fetched_texts),
-            context=None if turn.context is None else _replace(turn.context, fetched_texts),
+            author_prompt=if_known(fill, turn.author_prompt),
+            context=if_known(fill, turn.context),
         )
         for turn in case.turns
     )
-    hashes = {url: hashlib.sha256(fetched_texts[url].encode()).hexdigest() for url in dict.fromkeys(urls)}
+    hashes = {url: hashlib.sha256(text.encode()).hexdigest() for url, text in fetched_texts.items()}
     return replace(case, turns=turns, fetched=hashes)
 
 
 def _prompt(turn: Turn, texts: dict[str, str]) -> str:
     """The prompt to send; its context gets a new fence, because a fetched text may contain the old one."""
-    head = turn.prompt if turn.context is None else turn.prompt.removesuffix(in_fence(turn.context))
-    if turn.context is None or head == turn.prompt:
+    if turn.context is None or not turn.prompt.endswith(in_fence(turn.context)):
         return _replace(turn.prompt, texts)
+    head = turn.prompt.removesuffix(in_fence(turn.context))
     return _replace(head, texts) + in_fence(_replace(turn.context, texts))
 
 
@@ -341,7 +345,7 @@ def page_text(page: str) -> str:
     except AssertionError:  # how the parser refuses
         raise NotFetched("has HTML that cannot be parsed") from None
     lines = (" ".join(line.split()) for line in "".join(words.pieces).split("\n"))
-    return "\n".join(line for line in lines if line)
+    return "\n".join(filter(None, lines))
 
 
 class _Words(HTMLParser):

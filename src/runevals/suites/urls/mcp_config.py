@@ -10,6 +10,9 @@ from typing import Any
 from msgspec import Struct, convert
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
+from runevals.lib.parsing.json_forms import text_or_json
+from runevals.lib.parsing.shapes import object_in
 from runevals.lib.parsing.source import Source, parse_source
 from runevals.records import FileProblem
 from runevals.records.errors import InvalidSuite
@@ -88,13 +91,7 @@ def _fetching_ones(document: Any) -> Any:
     servers = document[key]
     if not isinstance(servers, dict):
         return {key: servers}
-    return {
-        key: {
-            name: server
-            for name, server in servers.items()
-            if isinstance(server, dict) and "urlPatterns" in server
-        }
-    }
+    return {key: {name: server for name, server in servers.items() if "urlPatterns" in object_in(server)}}
 
 
 def _misplaced(source: Source, entries: Mapping[str, Any]) -> Iterator[FileProblem]:
@@ -112,6 +109,4 @@ def extract_text(text: str, path: str) -> str | None:
             value = value[int(step)] if isinstance(value, list) else value[step]
     except (ValueError, LookupError, TypeError, RecursionError):
         return None
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)
+    return if_known(text_or_json, value)
