@@ -139,9 +139,8 @@ def _parsed(text: str, suffix: str, display_path: str) -> Source:
 
 def _without_comments(text: str, display_path: str) -> Source:
     """JSON; lines beginning with // before it are skipped, because skill cases are documented with one."""
-    comments = _COMMENTS.match(text)
-    end = 0 if comments is None else comments.end()
-    return read_json("\n" * text.count("\n", 0, end) + text[end:], display_path)
+    text = _COMMENTS.sub(lambda match: "\n" * match[0].count("\n"), text, count=1)
+    return read_json(text, display_path)
 
 
 def load_inline(

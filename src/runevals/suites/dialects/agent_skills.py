@@ -14,8 +14,10 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import known, without_none
 from runevals.lib.parsing.shapes import entries_of, is_number, object_in, objects_in, text_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
+from runevals.lib.text.numbers import phrase
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Case, EvaluatorSpec, FileProblem, Problem, Suite, Turn, cut_name, one_line
 from runevals.records.agent import SKILL_TRIGGERS
@@ -47,7 +49,8 @@ _CASES = (
 )  # fmt: skip
 _SHOULD = ("should_trigger", "positive", "positives", "positive_cases", "should_trigger_queries")
 _SHOULD_NOT = ("should_not_trigger", "negative", "negatives", "negative_cases", "should_not_trigger_queries")
-_LISTS = (*_CASES, *_SHOULD, *_SHOULD_NOT)
+_EXPECTED = {**dict.fromkeys(_SHOULD, True), **dict.fromkeys(_SHOULD_NOT, False)}
+_LISTS = (*_CASES, *_EXPECTED)
 _OTHERS = frozenset({"schemaVersion", "items", "samples", "rows", "messages"})  # files of other formats
 _DESCRIBES = ("about",)
 _OWN_TRIGGER = "should_trigger"  # the id of the check whether the suite's own skill is loaded
@@ -104,11 +107,10 @@ def recognises(value: object) -> bool:
 
 def is_meant(file_name: str, value: object) -> bool:
     """Whether a list in a file that is called as trigger queries are is empty, or has their keys misspelt."""
-    entries = objects_in(value) if file_name in SKILL_TRIGGERS else []
-    if value == [] and file_name in SKILL_TRIGGERS:
-        return True
-    keys = {key for entry in entries for key in entry}
-    return any(nearest(key, ("query", "should_trigger"), least=_LIKELY) is not None for key in keys)
+    if file_name not in SKILL_TRIGGERS:
+        return False
+    keys = {key for entry in objects_in(value) for key in entry}
+    return value == [] or any(nearest(key, ("query", "should_trigger"), least=_LIKELY) for key in keys)
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
@@ -126,14 +128,13 @@ def load(source: Source, options: LoadOptions) -> Suite:
     triggers = bool(cases) and all(_is_trigger(case) for case in cases)
     problems += [*reader.problems, *reader.remarks(document, skill_name, triggers=triggers), *skill.problems]
     cases, alike = with_numbered_keys(cases, lambda index: pointer(reader.places[index]), "id")
-    description = document.get("description")
     return suite_of(
         source.path,
         NAME,
         cases,
         sorted_by_position([*problems, *alike]),
         name=f"{skill.name} triggers" if triggers else skill.name,
-        description=text_in(description) or None,
+        description=text_in(document.get("description")) or None,
         files=tuple(dict.fromkeys((*skill.files, *(path for case in cases for path in case.files.values())))),
         skill=skill.folder,
         skill_name=None if "agent_name" in document else skill_name,
@@ -154,7 +155,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
         """Why the file is not a suite: no cases, or cases under a key that is not read."""
         if not any(document.get(key) for key in ("", *_LISTS) if isinstance(document.get(key), list)):
             guess = None if "evals" in document else nearest("evals", document)
-            hint = "" if guess is None else f"; '{guess}' is not read, did you mean 'evals'?"
+            hint = phrase(guess, "; '{}' is not read, did you mean 'evals'?")
             yield self.source.problem((), f"holds no cases{hint}; {_CONVENTION}", rule="schema")
         for key, value in document.items():
             content = "" if key in ("", *_LISTS) else content_of(key, value)
@@ -170,7 +171,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
         for key, entries in document.items():
             if key in ("", *_LISTS) and isinstance(entries, list):
                 root: JsonPath = (key,) if key else ()
-                expected = True if key in _SHOULD else False if key in _SHOULD_NOT else None
+                expected = _EXPECTED.get(key)
                 for index, entry in enumerate(entries):
                     raw = {"query": entry} if isinstance(entry, str) and expected is not None else entry
                     case = self._case(raw, (*root, index), expected)
@@ -191,13 +192,14 @@ class _Reader(Struct, frozen=True, kw_only=True):
         elif self.skill.folder is not None and skill_name != self.skill.name:
             key = next(key for key in _SKILL if document.get(key) == skill_name)
             yield self._notice((key,), f"is '{skill_name}', but the skill's SKILL.md says '{self.skill.name}'")
-        if not triggers and "evals" not in document and any(key in document for key in _CASES):
-            key = next(key for key in _CASES if key in document)
-            yield self._notice((key,), f"the cases stand under '{key}'; the convention calls it 'evals'", key=True)
-        for key in document:
+        first = next(filter(document.__contains__, _CASES), "evals")
+        if not triggers and first != "evals":
+            message = f"the cases stand under '{first}'; the convention calls it 'evals'"
+            yield self._notice((first,), message, key=True)
+        for key in filter(None, document):
             known = key in _SKILL or (key in _LISTS and isinstance(document[key], list))
             matters = key in _LISTS or decides(key) or _SETS_UP.search(key) or content_of(key, document[key])
-            if key and not known and matters:
+            if not known and matters:
                 message = f"'{key}' is not read and changes nothing here"
                 yield self.source.warning((key,), message, key=True, rule="unknown-key")
         for places in self.unread.values():
@@ -217,25 +219,24 @@ class _Reader(Struct, frozen=True, kw_only=True):
         self._note_unread(of_checks, place, raw)
         files, problem = self._files(raw.get("files") or [], (*place, "files"))
         location = self.source.locate(place)
-        described = raw.get("expected_output")
-        turn = Turn(
-            prompt=prompt, expected=described if is_text(described) else None, checks=specs, location=location
-        )
+        described = first_of(raw, ["expected_output"], is_text)
+        turn = Turn(prompt=prompt, expected=described, checks=specs, location=location)
         name = first_of(raw, ("name", "eval_name", "title"), is_text)
         timeout_s = _timeout_s(raw)
-        extra = {"files": digests(files), **({} if timeout_s is None else {"timeout_s": timeout_s})}
-        if others := {key: value for key, value in raw.items() if key not in _READ and not has_checks(key)}:
-            extra["others"] = others  # a check may read them
-        if about := {key: raw[key] for key in _ABOUT if key in raw}:
-            extra["about"] = about
+        extra = {"files": digests(files), **without_none(timeout_s=timeout_s)}
+        optional = {
+            "others": {key: value for key, value in raw.items() if key not in _READ and not has_checks(key)},
+            "about": {key: raw[key] for key in _ABOUT if key in raw},
+        }
+        extra |= {name: part for name, part in optional.items() if part}  # a check may read them
         return Case(
             suite=self.source.path,
             key=_key(raw, prompt),
             name=cut_name(one_line(name or prompt)),
             turns=(turn,),
             location=location,
-            category=raw["category"] if is_text(raw.get("category")) else None,
-            tags=tuple(tag for tag in _list(raw.get("tags")) if is_text(tag)),
+            category=first_of(raw, ["category"], is_text),
+            tags=tuple(filter(is_text, _list(raw.get("tags")))),
             critical=raw.get("critical") is True,
             metadata=dict(raw),
             files=files,
@@ -267,8 +268,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
             return
         at = place if asks_for is None else (*place, asks_for[0])
         own = isinstance(value, bool)
-        skill_name = first_of(raw, _NAMED_SKILL, is_text) or self.skill.name
-        names = [skill_name] if own else _list(value)
+        names = [first_of(raw, _NAMED_SKILL, is_text) or self.skill.name] if own else _list(value)
         if not names or not all(map(is_text, names)):
             self.problems.append(self.source.problem(at, "must be true, false, or the name of a skill"))
             return
@@ -277,11 +277,10 @@ class _Reader(Struct, frozen=True, kw_only=True):
             self.problems.append(self.source.problem(at, message))
             return
         for name in names:
-            options = {"skill": name, "should_trigger": value is not False}
             yield EvaluatorSpec(
                 name="skill_triggered",
                 id=_OWN_TRIGGER if own else f"should_trigger {name}",
-                options=options,
+                options={"skill": name, "should_trigger": value is not False},
                 location=self.source.locate(at),
             )
 
@@ -311,7 +310,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
     def _files(self, value: Any, place: JsonPath) -> tuple[Mapping[str, Path], Problem | None]:
         """The case's files by their path in the workspace; a problem if one of them is missing."""
         names = {name: index for index, name in enumerate(map(_file_name, _list(value))) if name}
-        bases = [path for path in (self.skill.folder, self.options.folder, self.options.root) if path is not None]
+        bases = known([self.skill.folder, self.options.folder, self.options.root])
         by_name = find_files(tuple(names), bases, self.options.root)
         missing = [name for name, path in by_name.items() if path is None]
         for name in missing:
@@ -323,8 +322,8 @@ class _Reader(Struct, frozen=True, kw_only=True):
             )
             self.problems.append(problem)
         files = {place_of(name): path for name, path in by_name.items() if path is not None}
-        lost = f"its files are missing: {', '.join(missing)}" if missing else ""
-        return files, Problem(code="file_missing", message=lost) if lost else None
+        message = f"its files are missing: {', '.join(missing)}"
+        return files, Problem(code="file_missing", message=message) if missing else None
 
     def _notice(self, place: JsonPath, message: str, *, key: bool = False) -> FileProblem:
         return replace(self.source.problem(place, message, key=key), level="notice")
@@ -335,7 +334,7 @@ def _nothing_to_send(raw: object, prompt: str | None) -> str:
         return "has an empty prompt"
     word = "query" if _trigger_of(object_in(raw)) is not None else "prompt"
     near = nearest(word, object_in(raw))
-    return f"has no '{word}', which is what is sent" + ("" if near is None else f"; '{near}' is not read")
+    return f"has no '{word}', which is what is sent" + phrase(near, "; '{}' is not read")
 
 
 def _is_ours(entry: Mapping[str, Any]) -> bool:

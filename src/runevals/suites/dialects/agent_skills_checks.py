@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -15,8 +15,10 @@ from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED, TYPES
-from runevals.lib.parsing.shapes import entries_of, is_number, is_whole, objects_in, text_in
+from runevals.lib.nullable import without_none
+from runevals.lib.parsing.shapes import entries_of, is_number, is_whole, objects_in, text_in, texts_in
 from runevals.lib.parsing.source import JsonPath, Source
+from runevals.lib.text.numbers import phrase
 from runevals.lib.text.suggest import nearest
 from runevals.records import EvaluatorSpec, FileProblem, cut_name, one_line
 from runevals.records.errors import InvalidOptions
@@ -44,7 +46,8 @@ _READ = ("value", "values", "substring", "pattern", "regex", "phrases", "min", "
 _COMMANDS = ("cmd", "command", "script", "run")
 _JUDGED = frozenset({"llm_judge", "llm", "judge", "rubric", "semantic", "manual", "llm_rubric", "qualitative"})
 _MISSPELT = 80.0  # of 100: from here on, a word counts as misspelt
-_INLINE_FLAGS = re.compile(r"\(\?([ims]+)\)")
+_INSTEAD = "; its text is judged instead"
+FLAGS = re.compile(r"(?:\(\?([ims]+)\))?([\s\S]*)")  # as they stand before a pattern, and the pattern
 _PATTERN = re.compile(r"\\[bBdDsSwW]|\.[*+]|\(\?")
 _EXPRESSION = re.compile(r"[\w.()\[\]]+ *(?:==|!=|<=|>=|<|>) *\S+")
 _NAMED_FLAGS = {"ignorecase": "i", "multiline": "m", "dotall": "s"}
@@ -71,7 +74,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         keys = [key for key in case if has_checks(key)]
         checks = [spec for key in keys for spec in self._of_key(case[key], (*place, key), key)]
         expected = case.get("expected_output")
-        if all(spec.negated for spec in checks) and isinstance(expected, str) and expected.strip():
+        if all(spec.negated for spec in checks) and is_text(expected):
             # An empty answer has none of what must not be.
             statement = f"The result is as described here: {expected}"
             spec = EvaluatorSpec(name="statement", id="expected_output", options={"statement": statement})
@@ -79,8 +82,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         return list(numbered(checks))
 
     def _of_key(self, value: Any, place: JsonPath, key: str) -> Iterator[EvaluatorSpec]:
-        entries = entries_of(value)
-        for index, entry in enumerate(entries):
+        for index, entry in enumerate(entries_of(value)):
             at = (*place, index) if isinstance(value, list) else place
             contains = key.endswith((*_CONTAINED, "_outputs"))
             spec = self._entry(entry, at, template="The response contains this: {}" if contains else "{}")
@@ -89,7 +91,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
 
     def _entry(self, entry: Any, place: JsonPath, template: str) -> EvaluatorSpec | None:
         if isinstance(entry, str):
-            return self._statement(entry, place, template=template)
+            return self._statement(entry, place, template)
         if entry is None or entry == {}:
             return None
         if not isinstance(entry, Mapping):
@@ -107,7 +109,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
             replace(spec, id=cut_name(label), weight=float(weight), negated=spec.negated is not inverted), place
         )
 
-    def _statement(self, text: str, place: JsonPath, *, template: str = "{}") -> EvaluatorSpec | None:
+    def _statement(self, text: str, place: JsonPath, template: str) -> EvaluatorSpec | None:
         if not text.strip():
             self._lost(place, "is blank, and is not checked; write what must hold, or remove it")
             return None
@@ -129,18 +131,18 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
             self._wrong((*place, key) if key else place, message)
             return None
         if any(key in entry for key in _COMMANDS):
-            self._warn(place, "names a command; commands in a suite are never run" + _judged_instead(text))
+            self._warn(place, f"names a command; commands in a suite are never run{phrase(text, _INSTEAD)}")
         elif isinstance(entry.get("check"), str) and _EXPRESSION.fullmatch(entry["check"].strip()):
             self._warn(place, "'check' is an expression of another tool; a judge decides whether it holds")
         elif kind and kind not in _JUDGED and any(key in entry for key in _OPERANDS):
-            self._warn(place, f"the type '{entry['type']}' is not one that we decide" + _judged_instead(text))
+            self._warn(place, f"the type '{entry['type']}' is not one that we decide{phrase(text, _INSTEAD)}")
         if text is None:
             text = first_of(entry, ("prompt", "value", "rubric"), is_string)
             text = text if text is None or kind in _JUDGED or not kind else f"{kind.replace('_', ' ')}: {text}"
         if text is None:
             self._lost(place, f"is not read (keys: {', '.join(map(str, entry))}); write what must hold as 'text'")
             return None
-        return self._statement(text, place, template=template)
+        return self._statement(text, place, template)
 
     def _operand(self, entry: Mapping[str, Any], place: JsonPath) -> EvaluatorSpec | None:
         """An object with an operand of a kind that is decided without a judge."""
@@ -203,8 +205,7 @@ def unread_checks(case: Mapping[str, Any], key: str) -> str:
 
 
 def _value(entry: Mapping[str, Any]) -> dict[str, object]:
-    text = first_of(entry, ("value", "substring", "pattern", "regex"), is_text)
-    return {} if text is None else {"value": text}
+    return without_none(value=first_of(entry, ("value", "substring", "pattern", "regex"), is_text))
 
 
 def _cased_value(entry: Mapping[str, Any]) -> dict[str, object]:
@@ -213,14 +214,13 @@ def _cased_value(entry: Mapping[str, Any]) -> dict[str, object]:
 
 
 def _values(entry: Mapping[str, Any]) -> dict[str, object]:
-    values = first_of(entry, ("values", "phrases", "value"), lambda one: isinstance(one, list)) or ()
-    texts = [value for value in values if isinstance(value, str)]
+    texts = texts_in(first_of(entry, ("values", "phrases", "value"), lambda one: isinstance(one, list)))
     return {"values": texts} if texts else {}
 
 
 def _number(entry: Mapping[str, Any]) -> dict[str, object]:
     number = first_of(entry, ("value", "count", "min", "max", "length"), lambda one: is_whole(one) and one >= 0)
-    return {} if number is None else {"value": number}
+    return without_none(value=number)
 
 
 def _regex(entry: Mapping[str, Any]) -> dict[str, object]:
@@ -305,8 +305,8 @@ def _none_of(spec: EvaluatorSpec, entry: object) -> EvaluatorSpec:
     return replace(spec, name="contains_any", id="contains_any" if spec.id == spec.name else spec.id)
 
 
-def _members(key: str, values: Sequence[Any]) -> list[EvaluatorSpec]:
-    texts = [value for value in values if isinstance(value, str)]
+def _members(key: str, values: list[Any]) -> list[EvaluatorSpec]:
+    texts = texts_in(values)
     match key:
         case "contains_any" | "contains_all":
             return [_spec(key, {"values": texts})] if texts else []
@@ -329,11 +329,10 @@ def _spec(name: str, options: Mapping[str, object], *, negated: bool = False) ->
 
 def _pattern(text: str, flags: object) -> dict[str, object]:
     """A pattern as our regex takes it: flags beside it, groups named as in JavaScript."""
-    inline = _INLINE_FLAGS.match(text)
+    inline, pattern = FLAGS.fullmatch(text).groups("")  # type: ignore[union-attr] # fits all
     words = list(filter(text_in, entries_of(flags)))
     flag_names = [_NAMED_FLAGS.get(str(word).rpartition(".")[2].lower(), str(word)) for word in words]
-    letters = "".join(dict.fromkeys("".join([*flag_names, inline[1] if inline else ""])))
-    pattern = text[inline.end() :] if inline else text
+    letters = "".join(dict.fromkeys("".join([*flag_names, inline])))
     return {"pattern": pattern.replace("(?P<", "(?<"), "flags": letters}
 
 
@@ -362,7 +361,3 @@ def _misspelt(entry: Mapping[str, Any]) -> tuple[str, str] | None:
 def _nearest(word: str, names: Iterable[str]) -> str | None:
     """The name nearest to a misspelt word; words of other tools, such as `output_contains`, begin differently."""
     return nearest(word, [name for name in names if name[:1] == word[:1]], least=_MISSPELT)
-
-
-def _judged_instead(text: str | None) -> str:
-    return "" if text is None else "; its text is judged instead"

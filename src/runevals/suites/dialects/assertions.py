@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED, TYPES
 from runevals.evaluators.text.numbers import number_text
-from runevals.lib.nullable import distinct
-from runevals.lib.parsing.shapes import is_number
+from runevals.lib.nullable import distinct, known
+from runevals.lib.parsing.shapes import is_number, text_in
 from runevals.lib.parsing.source import LANGUAGES, JsonPath, Source, code_file, path_inside
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, FileProblem
@@ -97,7 +97,7 @@ class Assertions(Struct, frozen=True, kw_only=True):
                 self._spec(child, (*json_path, "children", index), depth + 1)
                 for index, child in enumerate(assertion.get("children", ()))
             ]
-            children = tuple(numbered([child for child in read if child is not None]))
+            children = tuple(numbered(known(read)))
             if len(children) < len(read):
                 return None
         try:
@@ -108,27 +108,26 @@ class Assertions(Struct, frozen=True, kw_only=True):
         if kind != "custom":
             self._warn_of_unknown(kind, name, assertion, json_path)
         spec = EvaluatorSpec(name=name, id=kind, options=options, children=children)
-        inverted = kind in INVERTED
-        return self._checked_spec(spec, assertion, json_path, inverted=inverted)
+        return self._checked_spec(spec, assertion, json_path, inverted=kind in INVERTED)
 
     def _options(self, kind: str, name: str, assertion: Mapping[str, Any]) -> dict[str, object]:
         """The assertion's own keys as the evaluator's options. Raises UsageError for an unusable file."""
+        if kind == "custom":
+            return self._custom(assertion)
         options = {key: value for key, value in assertion.items() if key not in _COMMON}
-        if kind in ("tools_called", "tools_not_called") and "value" in options and "values" not in options:
-            options["values"] = [options.pop("value")]
+        if kind in ("tools_called", "tools_not_called") and "value" in options:
+            options.setdefault("values", [options.pop("value")])
         value = options.get("value")
         if name in _TEXT_VALUE and is_number(value):
             options["value"] = number_text(value)
-        if isinstance(options.get("value"), float) and options["value"].is_integer():
-            options["value"] = int(options["value"])
+        elif isinstance(value, float) and value.is_integer():
+            options["value"] = int(value)
         if name == "contains" and "value" not in options:
             raise UsageError(f"{kind} needs the option 'value'")
         if kind in _NEEDS_CONTEXT and "reference" not in options and "context" not in self.sample:
             raise UsageError(f"{kind} needs the sample's context, or a reference")
-        if kind == "mock_hit" and isinstance(options.get("value"), str):
-            self._check_mock(options["value"])
-        if kind == "custom":
-            return self._custom(assertion)
+        if kind == "mock_hit":
+            self._check_mock(text_in(value))
         names = {option.name for option in catalogue.options_of(catalogue.find(name))}
         return {key: value for key, value in options.items() if key in names}
 
@@ -137,8 +136,8 @@ class Assertions(Struct, frozen=True, kw_only=True):
         for key in assertion:
             if key not in keys:
                 message = f"{kind}: unknown option '{key}'{did_you_mean(key, keys)}"
-                at = (*json_path, key)
-                self.problems.append(self.source.warning(at, message, key=True, rule="unknown-key"))
+                problem = self.source.warning((*json_path, key), message, key=True, rule="unknown-key")
+                self.problems.append(problem)
 
     def _check_mock(self, value: str) -> None:
         tool, _, number = value.partition(":")
@@ -162,11 +161,9 @@ class Assertions(Struct, frozen=True, kw_only=True):
         self, spec: EvaluatorSpec, assertion: Mapping[str, Any], json_path: JsonPath, *, inverted: bool = False
     ) -> EvaluatorSpec | None:
         """`spec` with the options of all assertions, if an evaluator can be built from it."""
-        complete = EvaluatorSpec(
-            name=spec.name,
+        complete = replace(
+            spec,
             id=spec.id or assertion["type"],
-            options=spec.options,
-            children=spec.children,
             threshold=assertion.get("threshold", spec.threshold),
             weight=float(assertion.get("weight", spec.weight)),
             negated=bool(assertion.get("not", False)) is not inverted,

@@ -12,12 +12,12 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED
 from runevals.evaluators.kinds import leaves
-from runevals.lib.nullable import grouped
+from runevals.lib.nullable import grouped, known, without_none
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.shapes import is_number, list_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
-from runevals.lib.text.numbers import first_of, plural
+from runevals.lib.text.numbers import first_of, phrase, plural
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, FileProblem, Location, Suite
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
@@ -45,21 +45,14 @@ def spec_of(
 
     A name that the settings define is that definition; `not_contains` and its like are another one, inverted.
     """
-    threshold, weight = _number(options.get("threshold")), _number(options.get("weight"))
+    numbers: dict[str, Any] = without_none(**{name: _number(options.get(name)) for name in _NO_OPTIONS})
     rest = options
     if not options.keys().isdisjoint(_NO_OPTIONS):
         rest = {key: value for key, value in options.items() if key not in _NO_OPTIONS}
     declared = definitions.get(name) or _INVERTED.get(name)
     if declared is None:
-        weight = 1.0 if weight is None else weight
-        return EvaluatorSpec(name=name, options=rest, threshold=threshold, weight=weight, location=location)
-    return replace(
-        declared,
-        options={**declared.options, **rest},
-        threshold=declared.threshold if threshold is None else threshold,
-        weight=declared.weight if weight is None else weight,
-        location=location,
-    )
+        return EvaluatorSpec(name=name, options=rest, location=location, **numbers)
+    return replace(declared, options={**declared.options, **rest}, location=location, **numbers)
 
 
 def evaluator_problems(
@@ -72,12 +65,12 @@ def evaluator_problems(
 ) -> Iterable[FileProblem]:
     """Why the evaluator entry at `json_path` cannot be built; `spec` is that entry, if it was read before."""
     if name in definitions:
-        for key in options.keys() - {"threshold", "weight"}:
+        for key in options.keys() - set(_NO_OPTIONS):
             yield source.problem(
                 (*json_path, key), f"{name} takes its options in the settings", key=True, rule="evaluator-options"
             )
             return
-    for key in ("threshold", "weight"):
+    for key in _NO_OPTIONS:
         if key in options and _number(options[key]) is None:
             yield source.problem((*json_path, key), f"{key} must be a number", rule="evaluator-options")
     try:
@@ -167,7 +160,7 @@ def _never_fails_by(expected: str, spec: EvaluatorSpec) -> str | None:
     except (UnknownEvaluator, InvalidOptions):
         return None  # reported as another problem
     reasons = (part.never_fails(expected) for part in leaves(evaluator) if part.never_fails(None) is None)
-    return next((reason for reason in reasons if reason is not None), None)
+    return next(iter(known(reasons)), None)
 
 
 def without_checks(suite: Suite) -> Suite:
@@ -206,18 +199,15 @@ def with_numbered_keys(
 
     Cases with an id or name of their own keep their key.
     """
-    numbered: list[Case] = []
-    again: dict[str, list[int]] = {}  # key → the cases after the first that have its prompts
-    first: dict[str, Case] = {}
-    for index, (case, key) in enumerate(zip(cases, numbered_keys(case.key for case in cases), strict=True)):
-        numbered.append(case if key == case.key else replace(case, key=key))
-        first.setdefault(case.key, case)
-        if key != case.key:
-            again.setdefault(case.key, []).append(index)
+    pairs = list(zip(cases, numbered_keys(case.key for case in cases), strict=True))
+    numbered = [case if key == case.key else replace(case, key=key) for case, key in pairs]
+    first = {case.key: case for case in reversed(cases)}
+    # Key → the cases after the first that have its prompts.
+    again = grouped((case.key, index) for index, (case, key) in enumerate(pairs) if key != case.key)
     warnings = []
     for key, (index, *others) in again.items():
         case = numbered[index]
-        more = f" ({len(others)} more: the same)" if others else ""
+        more = phrase(len(others), " ({} more: the same)")
         message = (
             f"has the same prompt as the case at line {first[key].location.line}{more}; its key is '{case.key}', "
             f"which changes if one of them is moved or removed, so give it '{id_name}'"

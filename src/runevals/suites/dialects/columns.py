@@ -54,7 +54,6 @@ def fill(rows: Sequence[object], options: LoadOptions) -> dict[str, str]:
     are in a column that is neither of the two.
     """
     variables = options.variables
-    objects = objects_in(rows)
     columns = columns_of(rows)
     renamed = {OURS[key]: column for key, column in options.columns.items()}
     for ours, names in {**_NAMES, **(_ANSWER if options.evaluate_only else {})}.items():
@@ -67,7 +66,7 @@ def fill(rows: Sequence[object], options: LoadOptions) -> dict[str, str]:
             column = usual if any(name in variables for name in own) else column
         if ours not in renamed and column is not None:
             renamed[ours] = column
-    for row in objects:
+    for row in objects_in(rows):
         prompt = row.get(renamed.get("input", ""))
         if not isinstance(prompt, str):
             _read_chat(row, renamed["input"] if isinstance(prompt, list) else _CHAT)

@@ -14,9 +14,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from runevals.lib.parsing.schema import schema
-from runevals.lib.parsing.shapes import list_in, object_in
+from runevals.lib.parsing.shapes import list_in, object_in, texts_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
-from runevals.lib.text.numbers import short_list
+from runevals.lib.text.numbers import phrase, short_list
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import variables_in
 from runevals.records import FileProblem, Suite
@@ -47,6 +47,7 @@ _PROMPTS = frozenset({
     "prompt", "prompts", "input", "inputs", "query", "question", "messages", "turns", "vars", "conversation",
     "input_messages", "history", "chat_history",
 })  # fmt: skip
+_HOLDS = {**dict.fromkeys(_PROMPTS, "prompts"), **dict.fromkeys(CHECKS, "checks")}
 
 
 def describes(key: str) -> bool:
@@ -65,10 +66,9 @@ def content_of(key: str, value: object) -> str:
         return in_case
     if describes(key):
         return ""
-    entries = list_in(value)
-    if any(isinstance(entry, dict | list) for entry in entries) or _has_prompts(value):
+    if any(isinstance(entry, dict | list) for entry in list_in(value)) or _has_prompts(value):
         return "cases"
-    return "texts" if any(isinstance(entry, str) and " " in entry.strip() for entry in entries) else ""
+    return "texts" if any(" " in text.strip() for text in texts_in(value)) else ""
 
 
 def content_in_case(key: str, value: object) -> str:
@@ -77,7 +77,7 @@ def content_in_case(key: str, value: object) -> str:
         return ""
     inner = object_in(value).keys()
     is_case = inner & _PROMPTS and inner & CHECKS and not describes(key)
-    return "checks" if key in CHECKS else "prompts" if key in _PROMPTS else "a case" if is_case else ""
+    return _HOLDS.get(key, phrase(is_case, "a case"))
 
 
 def _has_prompts(value: object) -> bool:

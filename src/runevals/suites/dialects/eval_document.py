@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from runevals.evaluators.retrieval.citations import FORMATS
 from runevals.lib.parsing.schema import Complaint, complaints, schema
-from runevals.lib.parsing.shapes import objects_in
+from runevals.lib.parsing.shapes import object_in, objects_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
+from runevals.lib.text.numbers import phrase
 from runevals.records import (
     NOTHING,
     Case,
@@ -73,6 +74,11 @@ _CHECKS = ("default_evaluators", "evaluators", "evaluators_mode")
 Version = tuple[int, int, int]
 Checks = dict[str, EvaluatorSpec]  # by the names of their entries
 Shape = Literal["versioned", "unversioned", "array", "parallel", "item"]
+# Of an object, by the first of these keys that it has.
+_SHAPES: Mapping[str, Shape] = {
+    "schemaVersion": "versioned", "items": "unversioned", "prompts": "parallel",
+    "prompt": "item", "turns": "item", "expected_response": "item", "testId": "item",
+}  # fmt: skip
 
 
 def recognises(value: object) -> bool:
@@ -84,15 +90,7 @@ def shape_of(value: object) -> Shape | None:
     """Which shape `value` has, None if none."""
     if isinstance(value, list):
         return None if is_table(value) else "array"
-    if not isinstance(value, dict):
-        return None
-    if "schemaVersion" in value:
-        return "versioned"
-    if "items" in value:
-        return "unversioned"
-    if "prompts" in value:
-        return "parallel"
-    return "item" if {"prompt", "turns", "expected_response", "testId"} & value.keys() else None
+    return next((shape for key, shape in _SHAPES.items() if key in object_in(value)), None)
 
 
 def upgraded(value: Any) -> dict[str, Any]:
@@ -280,8 +278,7 @@ class _Loader:
                 return
         message = complaint.message
         if complaint.key and complaint.json_path[-1] in _OF_EXTENSION:
-            of_suite = complaint.json_path[:-1] == ("extensions", "runevals")
-            place = " of each item" if of_suite else ""
+            place = phrase(complaint.json_path[:-1] == ("extensions", "runevals"), " of each item")
             message += f'; write it as "extensions": {{"runevals": {{"{complaint.json_path[-1]}": …}}}}{place}'
         problem = self._problem(complaint.json_path, message, level, key=complaint.key)
         self.problems.append(replace(problem, rule=complaint.rule))

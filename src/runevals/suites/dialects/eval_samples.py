@@ -10,7 +10,7 @@ from msgspec import convert
 from msgspec.structs import replace
 
 from runevals.lib.parsing.schema import schema
-from runevals.lib.parsing.shapes import list_in, objects_in
+from runevals.lib.parsing.shapes import list_in, object_in, objects_in
 from runevals.lib.parsing.source import JsonPath, Source, lies_inside
 from runevals.lib.text.escape import in_fence
 from runevals.records import LABELS, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
@@ -71,12 +71,11 @@ def load(source: Source, options: LoadOptions) -> Suite:
         )
         cases.append(_case(source, at, sample, reader))
         if "cwd" in sample and not lies_inside(reader.root, reader.root / sample["cwd"]):
-            message = f"'{sample['cwd']}' lies outside the repository"
-            problems.append(source.problem((*at, "cwd"), message))
+            problems.append(source.problem((*at, "cwd"), f"'{sample['cwd']}' lies outside the repository"))
         problems += [*reader.problems, *unread_keys(source, at, sample, keys, _CHECKS)]
         files |= dict.fromkeys(reader.files)
     problems += duplicate_keys(cases, file.pointer_of)
-    is_valid = isinstance(document, dict) and all(problem.level != "error" for problem in problems)
+    is_valid = all(problem.level != "error" for problem in problems)
     requires = document.get("requires") if is_valid else None
     required = convert(requires, Requires) if requires else None
     return suite_of(source.path, NAME, cases, sorted_by_position(problems), requires=required, files=tuple(files))
@@ -84,7 +83,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
 
 def _is_one(value: object) -> bool:
     """Whether a file is one sample, as the format's documentation prints them."""
-    return isinstance(value, dict) and "samples" not in value and "items" not in value and "sample_id" in value
+    return object_in(value).keys() & {"sample_id", "samples", "items"} == {"sample_id"}
 
 
 def _alone(source: Source) -> Source:

@@ -131,9 +131,9 @@ def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
     """The scores of a CSV row as numbers, if they are numbers; several are separated by semicolons."""
     scores: dict[str, Any] = {}
     for name in ("score", "scores"):
-        cells = [cell.strip() for cell in str(row.get(name) or "").split(";") if cell.strip()]
+        cells = filter(None, map(str.strip, str(row.get(name) or "").split(";")))
         try:
-            numbers = [float(cell) for cell in cells]
+            numbers = list(map(float, cells))
         except ValueError:
             continue
         if numbers:

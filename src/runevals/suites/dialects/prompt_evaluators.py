@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
+from runevals.lib.nullable import without_none
 from runevals.lib.parsing.source import JsonPath, Source
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import VARIABLE, fill_variables, variables_in
@@ -91,9 +92,7 @@ class Evaluators(Struct, frozen=True, kw_only=True):
             "choices": {as_text(choice["choice"]): choice["score"] for choice in llm["choices"]},
             "label": declared.get("name", "llm"),
         }
-        return EvaluatorSpec(
-            name="llm-choice", options=options | ({"model": llm["modelId"]} if "modelId" in llm else {})
-        )
+        return EvaluatorSpec(name="llm-choice", options=options | without_none(model=llm.get("modelId")))
 
     def _template(self, text: str, json_path: JsonPath) -> str:
         """The file's `{{completion}}` and fields as the variables of our own templates."""

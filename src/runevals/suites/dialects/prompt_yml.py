@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.parsing.shapes import is_whole, list_in, object_in, text_in
@@ -106,8 +107,8 @@ class _Reader(Struct, frozen=True, kw_only=True):
         location = self.source.locate(("testData", index))
         turn = Turn(
             prompt=last.content,
-            expected=None if entry.get("expected") is None else values["expected"],
-            context=None if entry.get("context") is None else values["context"],
+            expected=if_known(as_text, entry.get("expected")),
+            context=if_known(as_text, entry.get("context")),
             checks=self.evaluators.specs(values, ("testData", index)),
             location=location,
         )

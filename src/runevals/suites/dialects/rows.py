@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from msgspec.structs import replace
 
 from runevals.evaluators.format_names import PRESETS
-from runevals.lib.parsing.shapes import list_in, object_in, objects_in
+from runevals.lib.parsing.shapes import list_in, object_in, objects_in, texts_in
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
 from runevals.lib.text.numbers import phrase
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
@@ -86,8 +86,7 @@ def read_lines(text: str, display_path: str) -> Source:
                 rows.append(read_line(line))
                 marks[(len(rows) - 1,)] = (offset, offset)
             except (ValueError, RecursionError) as error:
-                column = getattr(error, "colno", 1)
-                location = Location(file=display_path, line=number, column=column)
+                location = Location(file=display_path, line=number, column=getattr(error, "colno", 1))
                 message = f"is not JSON: {why_no_json(error)}"
                 problems.append(FileProblem(location=location, pointer="", message=message, rule="unreadable"))
         offset += len(line) + 1
@@ -156,7 +155,7 @@ def _delimiter(file: TextIO) -> str:
 def _renamed(source: Source, options: LoadOptions) -> tuple[list[str], list[FileProblem]]:
     """Fills our columns from those with other names → the file's, and a notice of these. Raises InvalidSuite."""
     value: Any = source.value
-    if isinstance(value, dict) and {"features", "rows"} <= value.keys():  # an export of Hugging Face
+    if {"features", "rows"} <= object_in(value).keys():  # an export of Hugging Face
         for key in value.keys() - {"rows", "evaluators"}:
             del value[key]
     rows = list_in(next((value[key] for key in _LISTS if key in object_in(value)), value))
@@ -201,15 +200,13 @@ def load(source: Source, options: LoadOptions) -> Suite:
     key = "data" if isinstance(source.value, dict) and "rows" not in source.value else "rows"
     file = wrapped_list(source, NAME, key)
     document, root, problems = file.document, file.root, [*renamed, *file.problems]
-    declared = list_in(document.get("evaluators"))  # the schema reports other names
-    chosen = options.evaluators or tuple(name for name in declared if isinstance(name, str))
+    chosen = options.evaluators or texts_in(document.get("evaluators"))  # the schema reports other names
     names = tuple(PRESETS.get(name, name) for name in map(_of_foundry, chosen))
     cases: list[Case] = []
     if file.valid_entries:
         rows = [(index, document[key][index]) for index in file.valid_entries]
-        every = objects_in(document[key])
         specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
-        problems += _evaluator_problems(source, specs, names, every, options)
+        problems += _evaluator_problems(source, specs, names, objects_in(document[key]), options)
         reads_all = not options.only_prompts or bool(options.definitions.keys() & {*names})
         unread = {*options.columns.values(), *(() if reads_all else columns)} - {*options.variables, *_READ}
         cases = [_case(source, (*root, at), row, specs, unread, scored=options.evaluate_only) for at, row in rows]
@@ -289,7 +286,7 @@ def _typed_row(row: Mapping[str, str | None]) -> dict[str, object]:
         if not cell:
             values[name] = None
         elif name == "tags":
-            values[name] = [tag.strip() for tag in cell.split(",") if tag.strip()]
+            values[name] = list(filter(None, map(str.strip, cell.split(","))))
         elif name == "critical" and cell.lower() in ("true", "false"):
             values[name] = cell.lower() == "true"
         else:

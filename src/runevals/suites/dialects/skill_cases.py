@@ -8,7 +8,7 @@ from typing import Any
 from runevals.evaluators import catalogue
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.schema import schema
-from runevals.lib.parsing.shapes import entries_of
+from runevals.lib.parsing.shapes import entries_of, object_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, FileProblem, Suite, Turn
@@ -41,26 +41,26 @@ EXPECTED = {
 def recognises(value: object) -> bool:
     """One case, or a list of them."""
     cases = entries_of(value)
-    return bool(cases) and all(isinstance(case, dict) and {"skill", "input"} <= case.keys() for case in cases)
+    return bool(cases) and all({"skill", "input"} <= object_in(case).keys() for case in cases)
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
     """Cases → suite, with every problem found."""
-    value: Any = source.value
-    root: JsonPath | None = None if isinstance(value, list) else ()
-    document = entries_of(value)
+    document = entries_of(source.value)
+    is_list = isinstance(source.value, list)
+    places: list[JsonPath] = [(index,) if is_list else () for index in range(len(document))]
     problems, invalid = schema_problems(source, NAME)
     cases: list[Case] = []
     keys = schema("runevals.suites.dialects", NAME)["$defs"]["case"]["properties"]
     category = options.folder_name if options.folder_name in CATEGORIES else None
-    valid = valid_entries(invalid if root is None else [(0, *json_path) for json_path in invalid], (), document)
+    valid = valid_entries(invalid if is_list else [(0, *json_path) for json_path in invalid], (), document)
     for index in valid:
-        json_path = (index,) if root is None else ()
+        json_path = places[index]
         spec = _expected(source, json_path, document[index], problems)
         cases.append(_case(source, json_path, document[index], spec, category))
         problems += unread_keys(source, json_path, document[index], keys)
         problems += _elsewhere(source, json_path, document[index], category)
-    problems += duplicate_keys(cases, lambda number: pointer((valid[number],) if root is None else ()))
+    problems += duplicate_keys(cases, lambda number: pointer(places[valid[number]]))
     return suite_of(source.path, NAME, cases, sorted_by_position(problems))
 
 

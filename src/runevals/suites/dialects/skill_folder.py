@@ -11,6 +11,7 @@ from runevals.lib.parsing.shapes import object_in
 from runevals.lib.parsing.source import lies_inside, read_text, read_yaml
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite
+from runevals.suites.dialects.synonyms import is_text
 from runevals.suites.skill_suites import skill_folders
 
 FILE = "SKILL.md"
@@ -59,7 +60,7 @@ def _nearest(folder: Path, root: Path) -> Path | None:
 
 def _elsewhere(folder: Path, root: Path, skill_name: str | None) -> Path | None:
     """The folder of a skill whose suite does not lie in it, by its name."""
-    for name in dict.fromkeys(name for name in (skill_name, folder.name) if name):
+    for name in dict.fromkeys(filter(None, (skill_name, folder.name))):
         for place in _PLACES:
             folder_of_name = root / place / name
             if (folder_of_name / FILE).is_file() and lies_inside(root, folder_of_name / FILE):
@@ -90,9 +91,7 @@ def _front_matter(path: Path, root: Path) -> tuple[str | None, Sequence[FileProb
     except InvalidSuite as error:
         return None, [_warning(str(problem.location.file), problem.message, problem) for problem in error.problems]
     fields = object_in(value)
-    missing = [
-        key for key in ("name", "description") if not isinstance(fields.get(key), str) or not fields[key].strip()
-    ]
+    missing = [key for key in ("name", "description") if not is_text(fields.get(key))]
     message = f"the front matter has no {' and no '.join(missing)}, which agents find a skill by"
     name = fields["name"].strip() if "name" not in missing else None
     return name, [_warning(display_path, message)] if missing else []

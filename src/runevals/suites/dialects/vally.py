@@ -5,8 +5,8 @@ The schema has what is read, and under `checks` what each grader is here. Any ot
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
+from itertools import filterfalse
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,12 @@ from runevals.evaluators import catalogue
 from runevals.lib.nullable import without_none
 from runevals.lib.parsing.json_template import fill
 from runevals.lib.parsing.schema import schema
+from runevals.lib.parsing.shapes import entries_of, object_in
 from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.models.http.token_bucket import duration_s
 from runevals.records import Case, EvaluatorSpec, FileProblem, Problem, Suite, Turn, Workspace, cut_name, one_line
 from runevals.records.errors import UsageError
+from runevals.suites.dialects.agent_skills_checks import FLAGS
 from runevals.suites.dialects.assertions import numbered
 from runevals.suites.dialects.case_files import digests, find_files, place_of
 from runevals.suites.dialects.checking import (
@@ -42,7 +44,6 @@ LEAST_KEPT = 0.5  # of the checks of a file
 _LIST = "stimuli"
 _CHECKS = ("graders", "constraints")
 _READ = frozenset({"name", "prompt", "turns", "environment", "rubric", "tags", "category", *_CHECKS})
-_FLAGS = re.compile(r"(?:\(\?([ims]+)\))?([\s\S]*)")  # they stand before a pattern
 _OF_SKILLS = {"expect_skills": "required", "reject_skills": "disallowed"}  # constraints, as keys of the grader
 _TOOL_CALLS = Path(__file__).with_name("vally_tool_calls.js").read_text(encoding="utf-8")
 # Types that look at all turns of a conversation, and those whose score falls beyond a maximum.
@@ -54,7 +55,7 @@ _OF_ALL_TURNS = _BUDGETS | {
 
 def recognises(value: object) -> bool:
     """An object with stimuli."""
-    return isinstance(value, dict) and isinstance(value.get(_LIST), list)
+    return isinstance(object_in(value).get(_LIST), list)
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
@@ -103,7 +104,7 @@ class _Reader(Struct, kw_only=True):
             Turn(prompt=prompt, checks=tuple(numbered(specs)), location=location)
             for prompt, specs in zip(prompts, self._checks(raw, at, len(prompts)), strict=True)
         )
-        for key in sorted(filter(lambda key: not describes(key), raw.keys() - _READ)):
+        for key in sorted(filterfalse(describes, raw.keys() - _READ)):
             self.warn((*at, key), f"'{key}' is not read")
         timeout_s = self._timeout_s()
         files, setup, missing = self._environment(raw, at)
@@ -245,7 +246,7 @@ def _kind_of(grader: object) -> str:
 
 def _values(config: Mapping[str, Any], rubric: Iterable[str]) -> Mapping[str, object]:
     """What the template of a check is filled with: a grader's config, and what is made of it."""
-    flags, pattern = _FLAGS.fullmatch(config.get("pattern", "")).groups("")  # type: ignore[union-attr] # fits all
+    flags, pattern = FLAGS.fullmatch(config.get("pattern", "")).groups("")  # type: ignore[union-attr] # fits all
     duration = config.get("timeout", config.get("max", config.get("value", 60)))
     seconds = duration_s(str(duration)) or 0.0
     program = [config[key] for key in ("command", "args") if key in config]
@@ -271,5 +272,4 @@ def _values(config: Mapping[str, Any], rubric: Iterable[str]) -> Mapping[str, ob
 
 def _tags(fields: Mapping[str, Any]) -> list[str]:
     """Tags as `key:value`, which runs are filtered by."""
-    lists = {key: value if isinstance(value, list) else [value] for key, value in fields.get("tags", {}).items()}
-    return [f"{key}:{value}" for key, values in lists.items() for value in values]
+    return [f"{key}:{value}" for key, values in fields.get("tags", {}).items() for value in entries_of(values)]
