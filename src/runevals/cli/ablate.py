@@ -9,13 +9,12 @@ from typing import Any
 import click
 
 from runevals.cli import finish
-from runevals.cli.blame import require_local
+from runevals.cli.blame import exit_code_of, require_local
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, raw_settings, settings_options
 from runevals.cli.progress import progress
 from runevals.lib.storage.files import write_whole
-from runevals.lib.terminal import say, terminal_text
-from runevals.records.errors import INTERRUPTED, PASSED
+from runevals.lib.terminal import say
 from runevals.run.ablate.search import ablated, described
 from runevals.run.load import plan_of, require_usable_plugins
 from runevals.run.request import RunRequest
@@ -65,6 +64,5 @@ def command(
         say(line)
     if patch is not None and report.patch:
         write_whole(patch, report.patch)
-        say(terminal_text(f"Written: {patch}; git apply {patch}"))
-    stop = request.budget.stop.problem
-    finish(INTERRUPTED if stop is not None and stop.code == "interrupted" else PASSED)
+        say(f"Written: {patch}; git apply {patch}")
+    finish(exit_code_of(request))

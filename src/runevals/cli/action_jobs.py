@@ -22,7 +22,7 @@ from runevals.github.stored_baseline import stored_base
 from runevals.github.stored_mark import stored_mark
 from runevals.github.this_job import action_input, change_event
 from runevals.github.without_secrets import not_measured, without_keys_of_programs
-from runevals.lib.terminal import notice, say, terminal_text
+from runevals.lib.terminal import notice, say
 from runevals.records.errors import ExternalError, InvalidSettings, RunevalsError
 from runevals.reports import html, side_by_side
 from runevals.run import pipeline
@@ -102,9 +102,9 @@ def measured(step: Step, proposed: ProposedLosses | None = None) -> Results:
         tell(parts[0].conclusion)
         return Results(parts=parts, attempt=attempt)
     for name, conclusion in conclusions.items():
-        say(f"\n== {terminal_text(name)}")
+        say(f"\n== {name}")
         tell(replace(conclusion, against=None))  # it stands below the table
-    say("\n" + terminal_text("\n".join(side_by_side.lines(conclusions))))
+    say("\n".join(("", *side_by_side.lines(conclusions))))
     return Results(
         parts=parts,
         kind="target",

@@ -22,13 +22,14 @@ from runevals.cli.options import (
     raw_settings,
     settings_options,
 )
+from runevals.cli.output import outputs_of
 from runevals.cli.progress import progress
 from runevals.github.this_job import change_event, require_own_code
 from runevals.lib.ci import in_ci
-from runevals.lib.terminal import say, terminal_text
-from runevals.records.errors import INTERRUPTED, InvalidSettings
+from runevals.lib.terminal import say
+from runevals.records.errors import INTERRUPTED, PASSED, InvalidSettings
 from runevals.reports.blame import plain
-from runevals.reports.publish import check_outputs, publish
+from runevals.reports.publish import publish
 from runevals.repository.git import common_ancestor, merge_base
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.blame.coverage import after_coverage, coverage_plan, covered
@@ -78,8 +79,7 @@ def command(
       runevals blame --coverage
     """
     coverage = options.pop("coverage")
-    outputs = [Path(name) for name in output]
-    check_outputs(outputs)
+    outputs = outputs_of(output)
     words = raw_settings(options, paths=suite)
     require_local(words, "blame", ", with the results of the job: runevals blame results.json")
     path, conclusion = newest_comparison(results, options["config"], target=options["target"])
@@ -90,7 +90,7 @@ def command(
     request = _request(words, base, run, quiet=quiet)
     require_of_head(run, path, request.settings.repository, is_named=results is not None)
     if not lost_cases(conclusion.comparison) and not coverage:
-        say(terminal_text(f"Nothing is searched: no unedited case of {path} lost anything."))
+        say(f"Nothing is searched: no unedited case of {path} lost anything.")
         finish(0)
     commit = _base_commit(base, conclusion, request)
     search = _with_coverage if coverage else blamed
@@ -98,9 +98,14 @@ def command(
     say("\n".join(plain(blame)))
     publish(replace(conclusion, blame=blame), outputs, was_read=True)
     if outputs:
-        say(terminal_text(f"Written: {', '.join(output)}"))
+        say(f"Written: {', '.join(output)}")
+    finish(exit_code_of(request))
+
+
+def exit_code_of(request: RunRequest) -> int:
+    """The exit code of a search: whatever it found, only an interruption is a failure."""
     stop = request.budget.stop.problem
-    finish(INTERRUPTED if stop is not None and stop.code == "interrupted" else 0)
+    return INTERRUPTED if stop is not None and stop.code == "interrupted" else PASSED
 
 
 def _with_coverage(conclusion: Conclusion, commit: str, request: RunRequest, *, code: bool) -> Blame:

@@ -117,7 +117,9 @@ def require_one_verdict(form: str, others: Mapping[str, object]) -> None:
         raise InvalidSettings(f"--format json prints one verdict; leave out {' and '.join(used)}")
 
 
-def outputs_of(names: Sequence[str], form: str, read: Iterable[Path] = (), what: str = "") -> list[Path]:
+def outputs_of(
+    names: Iterable[str | Path], form: str = "results", read: Iterable[Path] = (), what: str = ""
+) -> list[Path]:
     """The files of --output. Raises as `check_outputs`, and InvalidSettings for one of the files that are read."""
     outputs = [Path(name) for name in names]
     require_one_verdict(form, {"--output -": STANDARD_STREAM in outputs})
@@ -134,7 +136,7 @@ def document_of(outputs: Sequence[Path], form: str = "results") -> str | None:
 
 def finish_with(conclusion: Conclusion, outputs: Sequence[Path], form: str, *, keeps: bool = False) -> NoReturn:
     """Reports results that were read, and keeps those of a run; tells the verdict, and ends with its exit code."""
-    document = kept_results(datetime.now().astimezone())[:1]
+    document = kept_results()[:1]
 
     def write() -> Sequence[Path]:
         publish(conclusion, outputs, was_read=True)
@@ -162,9 +164,10 @@ def require_kept_results() -> None:
         )
 
 
-def kept_results(began: datetime) -> list[Path]:
-    """The files in which every run is kept."""
-    return [kept_folder() / f"{began:%Y-%m-%d_%H-%M-%S}{suffix}" for suffix in (".json", ".html")]
+def kept_results() -> list[Path]:
+    """The files in which the run of this moment is kept."""
+    now = datetime.now().astimezone()
+    return [kept_folder() / f"{now:%Y-%m-%d_%H-%M-%S}{suffix}" for suffix in (".json", ".html")]
 
 
 def keep(conclusion: Conclusion, files: Sequence[Path]) -> list[Path]:

@@ -9,12 +9,12 @@ import click
 
 from runevals.cli.browser import open_in_browser, open_option, page_of
 from runevals.cli.options import output_option, resolved_settings, settings_options
-from runevals.cli.output import format_option
+from runevals.cli.output import format_option, outputs_of
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import write_whole
-from runevals.lib.terminal import say, terminal_text
+from runevals.lib.terminal import say
 from runevals.records.errors import InvalidSettings
-from runevals.reports.publish import check_outputs, publish
+from runevals.reports.publish import publish
 from runevals.reports.results_document import read_conclusion
 from runevals.run.export_suite import exportable, exported, require_unchanged, separated
 
@@ -37,8 +37,7 @@ def command(
       runevals report results.json --output scored.json --format eval-document
       runevals -o - | runevals report - --output report.html
     """
-    outputs = [Path(name) for name in output]
-    check_outputs(outputs)
+    outputs = outputs_of(output, form)
     page = page_of(outputs) if opened else None
     reports, documents = separated(outputs, form)
     if suite is not None and not documents:
@@ -53,7 +52,7 @@ def command(
             write_whole(path, text)
     publish(conclusion, reports, was_read=True, form=form)
     if outputs:
-        say(terminal_text(f"Written: {', '.join(output)}"))
+        say(f"Written: {', '.join(output)}")
     else:
         tell(conclusion)
     if page is not None:

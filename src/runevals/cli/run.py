@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ from runevals.cli.output import (
     keep,
     keep_beside,
     kept_results,
+    outputs_of,
     reported,
     require_kept_results,
     require_one_verdict,
@@ -40,12 +40,12 @@ from runevals.cli.watch import watch
 from runevals.github.this_job import change_event, require_own_code
 from runevals.github.workflow import not_gated
 from runevals.lib.storage.bucket import copy_to_bucket, is_in_bucket, require_bucket
-from runevals.lib.storage.files import STANDARD_STREAM, write_whole
+from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import at_terminal, notice, say
 from runevals.lib.text.numbers import plural, short_list
 from runevals.records.errors import InvalidSettings, InvalidSuite, NoSuiteFound
 from runevals.reports.next_steps import Where
-from runevals.reports.publish import check_outputs, publish
+from runevals.reports.publish import publish
 from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.protected_side import protected_side
@@ -273,8 +273,7 @@ def _reported(
             keep_beside(conclusion, files.default[:1], outputs)
         publish(conclusion, files.reports, form=form)
         for path in files.documents:
-            suites = exportable(request.suites.suites)
-            write_whole(path, exported(conclusion.report, suites, settings))
+            write_whole(path, exported(conclusion.report, exportable(request.suites.suites), settings))
         for address, path in files.copies.items():
             copy_to_bucket(path, address)
         return outputs
@@ -309,14 +308,11 @@ def _copies(names: Sequence[str]) -> dict[str, Path]:
 def _files(options: Mapping[str, Any]) -> RunFiles:
     """The files of the command line. Raises InvalidSettings."""
     copies = _copies(options["output"])
-    outputs = [copies.get(name, Path(name)) for name in options["output"]]
-    check_outputs(outputs)
-    require_one_verdict(options["form"], {"--output -": STANDARD_STREAM in outputs})
+    outputs = outputs_of((copies.get(name, name) for name in options["output"]), options["form"])
     if not outputs:
         require_kept_results()
     reports, documents = separated(outputs, options["form"])
-    default = kept_results(datetime.now().astimezone())
-    return RunFiles(outputs=outputs, reports=reports, documents=documents, copies=copies, default=default)
+    return RunFiles(outputs=outputs, reports=reports, documents=documents, copies=copies, default=kept_results())
 
 
 def _prepared(settings: Settings) -> int:
@@ -359,11 +355,13 @@ def _suites(settings: Settings, options: dict[str, Any]) -> LoadedSuites:
             f"{plural(len(expected), 'text')} of --expected for {plural(len(prompts), 'text')} of --prompts; "
             "give one for each prompt"
         )
-    defaults = eval_document.SYSTEM_DEFAULTS
-    if not judges_of(settings):
-        defaults = eval_document.WITHOUT_A_JUDGE if expected else {}
-    if defaults is eval_document.WITHOUT_A_JUDGE:
+    if judges_of(settings):
+        defaults = eval_document.SYSTEM_DEFAULTS
+    elif expected:
+        defaults = eval_document.WITHOUT_A_JUDGE
         say(f"No judge: the answers are scored by {', '.join(defaults)}.", err=True)
+    else:
+        defaults = {}
     suite = load_inline(prompts, expected, LoadOptions(), defaults=defaults)
     if suite.errors:
         raise InvalidSuite(suite.errors)

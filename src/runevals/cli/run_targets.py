@@ -15,7 +15,7 @@ from runevals.cli.answers import show_answers
 from runevals.cli.output import OutputResult, RunFiles, document_of, free_names, keep_beside, unused, written
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import STANDARD_STREAM, write_whole
-from runevals.lib.terminal import say, terminal_text
+from runevals.lib.terminal import say
 from runevals.records.errors import InvalidSettings
 from runevals.reports import ASSISTANT, HTML, SUMMARY, VERDICT, side_by_side
 from runevals.reports.publish import publish, reporter_of
@@ -55,13 +55,13 @@ def reported(
     if where is not None and document is not None:
         places = {name: replace(where, document=str(of_target(Path(document), name))) for name in conclusions}
     for name, conclusion in conclusions.items():
-        say(f"\n== {terminal_text(name)}")
+        say(f"\n== {name}")
         if not (options["prompts"] and show_answers(conclusion)):
             checked[name] = conclusion
             tell(replace(conclusion, against=None), places.get(name))  # the comparison stands below the table
     if not checked and not files.outputs:
         return OutputResult(files=(), failure=None, exit_code=0)
-    say("\n" + terminal_text("\n".join(side_by_side.lines(conclusions))))
+    say("\n".join(("", *side_by_side.lines(conclusions))))
 
     def write() -> Sequence[Path]:
         for path, (name, conclusion) in product(store, conclusions.items()):

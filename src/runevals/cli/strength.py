@@ -15,7 +15,7 @@ from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, or_kept, resolved_settings, results_option, settings_options
 from runevals.cli.progress import progress
 from runevals.lib.storage.files import write_whole
-from runevals.lib.terminal import say, terminal_text
+from runevals.lib.terminal import say
 from runevals.lib.text.numbers import plural
 from runevals.records.errors import GATE_FAILED, PASSED
 from runevals.reports.badge import of_strength
@@ -74,7 +74,7 @@ def command(
         budget = Budget(settings.measure.limits, Stop())
         strength = judged(strength, settings, partial(progress, detail="counts"), budget)
     for line in described(strength):
-        say(terminal_text(line))
+        say(line)
     if output is not None:
         write_whole(output, json.dumps(plain(strength), indent=1, ensure_ascii=False) + "\n")
     share = strength.noticed.value
