@@ -7,6 +7,7 @@ from contextlib import suppress
 from importlib import import_module
 from threading import Thread
 
+from runevals.lib.nullable import known
 from runevals.models.chat import prices
 from runevals.models.chat.wire import WIRES
 from runevals.settings.resolve import Settings
@@ -14,7 +15,7 @@ from runevals.settings.resolve import Settings
 
 def load_sdk_beside(settings: Settings) -> None:
     """Begins to load the SDK and the prices, which takes a second, if a model will be called."""
-    endpoints = [endpoint for endpoint in (settings.target, *settings.judges) if endpoint is not None]
+    endpoints = known((settings.target, *settings.judges))
     sdks = {WIRES[endpoint.spoken_api].sdk for endpoint in endpoints if endpoint.is_model}
     if not settings.evaluate_only and sdks:
         Thread(target=_load, args=(sdks,), daemon=True).start()

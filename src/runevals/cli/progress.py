@@ -10,12 +10,14 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from runevals.cli import WITHOUT_CURSOR
 from runevals.github.annotations import group_command
+from runevals.lib.nullable import if_known, known, total
 from runevals.lib.terminal import say, terminal_text
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import money, phrase, plural
@@ -113,19 +115,19 @@ class Tally:
         answered = [turn.response for turn in evaluation.trace.turns if turn.response.problem is None]
         costs = [response.cost_usd for response in answered]
         costs += [result.cost_usd for result in results if result.judge_model is not None]
-        known = [cost for cost in costs if cost is not None]
-        self._unknown |= len(known) < len(costs)
-        if known:
-            self._known_usd = (self._known_usd or 0.0) + sum(known)
+        self._unknown |= None in costs
+        self._known_usd = total(known([self._known_usd, *costs]))
 
     @property
     def counts(self) -> str:
         """The results of the trials and their cost; a sum with unknown parts is a minimum."""
-        parts = [f"{self.passed} passed", f"{self.failed} failed"]
-        parts += [f"{self.errored} not measured"] if self.errored else []
-        if self._known_usd is not None:
-            parts.append(f"{'≥ ' if self._unknown else ''}{money(self._known_usd)}")
-        return ", ".join(parts)
+        parts = (
+            f"{self.passed} passed",
+            f"{self.failed} failed",
+            phrase(self.errored, "{} not measured"),
+            phrase(if_known(money, self._known_usd), "≥ {}" if self._unknown else "{}"),
+        )
+        return ", ".join(filter(None, parts))
 
     @property
     def left(self) -> str:
@@ -139,7 +141,7 @@ class Tally:
     @property
     def waiting(self) -> str:
         """The host that calls are waiting for, and how long; empty if they are not."""
-        waits = [wait for throttles in self._throttles if (wait := throttles.longest_wait()) is not None]
+        waits = known(throttles.longest_wait() for throttles in self._throttles)
         if not waits:
             return ""
         host, left_s = max(waits, key=lambda wait: wait[1])
@@ -157,8 +159,7 @@ def _clock(left_s: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _say(line: str) -> None:
-    say(line, err=True)
+_say: Say = partial(say, err=True)
 
 
 @contextmanager
@@ -168,7 +169,7 @@ def lines(tally: Tally, every_s: float) -> Iterator[Say]:
 
     def tell() -> None:
         while not ended.wait(every_s):
-            _say(terminal_text(str(tally)))
+            _say(str(tally))
 
     thread = threading.Thread(target=tell, daemon=True)
     thread.start()
