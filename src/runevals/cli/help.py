@@ -19,16 +19,14 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Judge": ("judge", "judge_model", "no_judge", "judge_concurrency", "cache", "rejudge"),
     "Comparison": (
         *("baseline", "base", "verify", "verify_repeats", "alpha", "min_effect", "max_base_age", "mark"),
-        *("against", "margin"),
-        *("on_unknown", "changed_only", "depends_on"),
+        *("against", "margin", "on_unknown", "changed_only", "depends_on"),
     ),
     "Gates": ("min_pass_rate", "fail_on", "quarantine"),
     "Limits": ("max_cost", "max_tokens", "max_calls", "max_duration"),
     "Reports": ("output", "form", "suite", "opened", "redact"),
     "The run": (
         *("executor", "ray_address", "ray_num_cpus", "ray_num_gpus", "ray_runtime_env", "resume"),
-        *("dry_run", "init_only", "watched", "call", "quiet", "verbose"),
-        "log_level",
+        *("dry_run", "init_only", "watched", "call", "quiet", "verbose", "log_level"),
     ),
 }
 REST = "Help"
@@ -38,21 +36,9 @@ _PLACES = {name: (title, place) for title, names in GROUPS.items() for place, na
 MOST_LINES = 30  # of the short help
 # What most people need, the most important first.
 NEEDED = (
-    *(
-        "prompts",
-        "target",
-        "model",
-        "judge",
-        "no_judge",
-        "base",
-        "baseline",
-        "repeat",
-        "filter",
-        "tag",
-        "category",
-    ),
-    *("output", "config", "max_cost", "min_pass_rate", "fail_on", "deterministic", "call", "all", "watched"),
-    *("resume", "dry_run", "verbose"),
+    *("prompts", "target", "model", "judge", "no_judge", "base", "baseline", "repeat", "filter", "tag"),
+    *("category", "output", "config", "max_cost", "min_pass_rate", "fail_on", "deterministic", "call", "all"),
+    *("watched", "resume", "dry_run", "verbose"),
 )
 
 

@@ -36,8 +36,7 @@ from runevals.settings.resolve import for_target, resolve
     help="Take the rules from the merge base of HEAD and REF. It is run now if no --baseline is given.",
 )
 @settings_options(
-    *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect"),
-    *("on_unknown", "mark"),
+    *("config", "baseline", "min_pass_rate", "fail_on", "alpha", "min_effect", "on_unknown", "mark"),
     *("verify", "verify_repeats", "target", "model", "judge", "judge_model", "no_judge", "concurrency"),
     *("judge_concurrency", "cache", "max_cost", "max_tokens", "max_duration"),
 )
