@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from itertools import takewhile
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from runevals.cli.options import kept_folder
 from runevals.lib.checkout import repository_root
+from runevals.lib.storage.files import path_from
 from runevals.lib.text.escape import one_line
 from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import newest_results
@@ -40,7 +40,7 @@ def newest_comparison(
     else:
         latest, where, elsewhere = iter([(results, read_conclusion(results))]), str(results), ""
     root = repository_root(Path.cwd()).resolve()
-    of_config = (None, config and os.path.relpath(Path(config).resolve(), root).replace(os.sep, "/"))
+    of_config = (None, config and path_from(Path(config).resolve(), root))
     compared = (
         (path, one)
         for path, one in latest

@@ -12,10 +12,11 @@ import click
 from runevals.cli.browser import open_in_browser
 from runevals.cli.options import kept_folder, or_kept
 from runevals.github.stored_history import api_here, stored_history
-from runevals.lib.storage.files import write_whole
+from runevals.lib.nullable import if_known, known
+from runevals.lib.storage.files import path_from, write_whole
 from runevals.lib.terminal import notice, say
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import money, percent, plural, score
+from runevals.lib.text.numbers import money, percent, phrase, plural, score
 from runevals.records.errors import InvalidSettings
 from runevals.reports import badge
 from runevals.reports.console import verdict_mark
@@ -65,7 +66,7 @@ def command(
     pages = [output for output in outputs if output.suffix.lower() in _PAGES]
     if opened and not pages:
         pages = [kept_folder().parent / PAGE]
-        outputs = (*outputs, kept_folder().parent / PAGE)
+        outputs = (*outputs, *pages)
     for output in outputs:
         if output.suffix.lower() not in (*_PAGES, ".json"):
             raise InvalidSettings(
@@ -73,7 +74,7 @@ def command(
             )
     if source is not None and documents:
         raise InvalidSettings("DOC and --from do not go together; use one of them")
-    runs = _runs(documents, last, pages[0] if pages else None) if source is None else _of_artifacts(last)
+    runs = _runs(documents, last, next(iter(pages), None)) if source is None else _of_artifacts(last)
     if not outputs:
         for line in _lines(runs):
             say(line)
@@ -116,7 +117,7 @@ def _link(document: Path, page: Path | None) -> str | None:
     report = document.with_name(document.name.removesuffix(".gz")).with_suffix(".html")
     if page is None or not report.is_file():
         return None
-    return quote(os.fsencode(Path(os.path.relpath(report.resolve(), page.resolve().parent)).as_posix()))
+    return quote(os.fsencode(path_from(report.resolve(), page.resolve().parent)))
 
 
 def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
@@ -141,16 +142,16 @@ def _lines(runs: Sequence[PastRun]) -> Iterator[str]:
 
 
 def _trend(name: str, values: Sequence[float | None], scale: tuple[float, float]) -> Iterator[str]:
-    known = [value for value in values if value is not None]
-    if len(known) > 1:
+    numbers = known(values)
+    if len(numbers) > 1:
         wording = percent if name == "pass rate" else score
-        yield f"  {name:<9}  {sparkline(values, *scale)}  {wording(known[0])} → {wording(known[-1])}"
+        yield f"  {name:<9}  {sparkline(values, *scale)}  {wording(numbers[0])} → {wording(numbers[-1])}"
 
 
 def _row(run: PastRun) -> str:
     report = run.report
     commit = "–" if report.run.commit is None else one_line(report.run.commit, 40)[:7]
-    cost = "" if report.totals.cost_usd is None else f"  {money(report.totals.cost_usd)}"
+    cost = phrase(if_known(money, report.totals.cost_usd), "  {}")
     return (
         f"  {verdict_mark(run.conclusion)} {report.run.started_at.astimezone():%Y-%m-%d %H:%M}"
         f"  {commit:<7}  {plural(report.totals.cases, 'case'):>9}  {percent(report.totals.pass_rate):>7}"

@@ -23,7 +23,7 @@ from runevals.imports.promptfoo import convert
 from runevals.imports.remarks import remark_lines
 from runevals.lib.checkout import repository_root
 from runevals.lib.parsing.source import read_source, read_yaml
-from runevals.lib.storage.files import write_whole
+from runevals.lib.storage.files import path_from, write_whole
 from runevals.lib.terminal import say
 from runevals.lib.text.numbers import phrase, plural
 from runevals.records.errors import USAGE_ERROR, InvalidSettings, UsageError
@@ -104,13 +104,14 @@ def _import_log(tool: str, file: Path, output: Path, settings: Settings, *, expe
     _write({output: json.dumps(document, ensure_ascii=False, indent=2) + "\n"}, force=force)
     folded = len(conversations) - cases
     say(f"✓ {tool}: {plural(cases, 'case')} from {plural(len(conversations), 'conversation')}")
-    if folded:
-        say(f"  Folded: {plural(folded, 'near-duplicate')}, counted in the notes of their cases")
-    if left_out:
-        say(f"  Left out: {left_out}")
     systems = len({one.system for one in conversations if one.system})
-    if systems:
-        say(f"  Not in the cases: {plural(systems, 'system prompt')}; the target's own is used")
+    remarks = (
+        phrase(folded, f"  Folded: {plural(folded, 'near-duplicate')}, counted in the notes of their cases"),
+        phrase(left_out, "  Left out: {}"),
+        phrase(systems, f"  Not in the cases: {plural(systems, 'system prompt')}; the target's own is used"),
+    )
+    for line in filter(None, remarks):
+        say(line)
     if not settings.redaction.redact_patterns:
         say("  Removed: keys. Set redact.patterns in the settings to remove personal data too")
     say("  No case has a check yet. Read them, delete what must not be stored, add checks: `runevals validate`")
@@ -214,8 +215,8 @@ def _texts(converted: ConvertedConfig, prompts: Sequence[_Placed], output: Path,
     texts = {output: json.dumps({"samples": converted.samples}, ensure_ascii=False, indent=2) + "\n"}
     for placed in prompts:
         base = _base_of(placed.settings)
-        path = _relative(placed.path, base)
-        settings: dict[str, Any] = {"version": 1, "suites": [_relative(output, base)]}
+        path = path_from(placed.path, base)
+        settings: dict[str, Any] = {"version": 1, "suites": [path_from(output, base)]}
         if converted.tagged:
             settings["tag"] = [placed.prompt.label]
         if placed.target is not None:
@@ -238,10 +239,6 @@ def _base_of(settings_file: Path) -> Path:
     """The folder that paths in the settings are relative to."""
     folder = settings_file.parent
     return folder.parent if folder.name == ".github" else folder
-
-
-def _relative(path: Path, base: Path) -> str:
-    return Path(os.path.relpath(path, base)).as_posix()
 
 
 def _yaml(settings: Mapping[str, Any]) -> str:

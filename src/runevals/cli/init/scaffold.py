@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import keyword
-import os
 import posixpath
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +21,7 @@ from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.init.surroundings import judge_for, likely_target, other_tools
 from runevals.cli.options import raw_settings, resolved_settings
 from runevals.github import workflow
-from runevals.lib.storage.files import behind_links, relative_name, write_whole
+from runevals.lib.storage.files import behind_links, path_from, relative_name, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
@@ -94,10 +93,10 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     before = resolved_settings(options)  # fails here for an invalid target or judge
     if github and "${{" in (path := workflow.settings_path(before)):
         raise InvalidSettings(f"{one_line(path, 120)}: GitHub would evaluate what '${{{{' begins; rename it")
-    asks = asks and at_terminal()
-    is_new = before.file_path is None
-    prompt = prompt_file(before, name, asks=asks and is_new)
-    if not (prompt.name or (asks and is_new)):
+    asks, is_new = asks and at_terminal(), before.file_path is None
+    asks_for_file = asks and is_new
+    prompt = prompt_file(before, name, asks=asks_for_file)
+    if not (prompt.name or asks_for_file):
         prompt = _prompt_of(_suites(before).suites, before)
     paths = (prompt.name,) if prompt.is_suite else ()
     before = resolved_settings(options, paths=paths)
@@ -154,7 +153,7 @@ def _prompt_of(suites: Sequence[Suite], settings: Settings) -> PromptFile:
         case []:
             return first_prompt(settings)
         case [Path() as skill] if settings.file_path is None:
-            return prompt_file(settings, os.path.relpath(skill / SKILL, settings.cwd), asks=False)
+            return prompt_file(settings, path_from(skill / SKILL, settings.cwd), asks=False)
     return PromptFile()
 
 
@@ -182,7 +181,7 @@ def begin_gate(tool: str) -> Iterator[str]:
     line, *steps = _workflow(settings, settings.cwd, tool)
     gitignore = _ignore(settings, posixpath.normpath(f"/{workflow.folder_of(settings)}/{results}"))
     yield from (line, _line(gitignore, settings.cwd), "\nNext", *steps)
-    where = _from(settings.repository / workflow.WORKFLOW, settings.cwd)
+    where = path_from(settings.repository / workflow.WORKFLOW, settings.cwd)
     yield f"  check the command that runs {tool}, and name its keys, in {where}"
     yield f"  try it here: {command}; runevals gate {results}"
     yield "  commit it: the first run on the default branch stores what pull requests are compared with"
@@ -193,7 +192,7 @@ def _workflow(settings: Settings, here: Path, tool: str = "") -> Iterator[str]:
     path, (state, steps) = settings.repository / workflow.WORKFLOW, workflow.write_workflow(settings, tool)
     yield _line((path, state or workflow.EXISTS), here)
     if not state and (tool or not list(workflow.steps_in(settings.repository))):  # it gates the others, or says so
-        yield f"  add these steps to a job of {_from(path, here)}:"
+        yield f"  add these steps to a job of {path_from(path, here)}:"
         yield from steps.splitlines()
 
 
@@ -301,11 +300,7 @@ def _ignore(settings: Settings, *results: str) -> File:
 def _line(file: File, here: Path) -> str:
     path, state = file
     mark = {workflow.EXISTS: "–", _UNREADABLE: "✗"}.get(state.partition(";")[0], "✓")
-    return f"{mark} {_from(path, here)}: {state}"
-
-
-def _from(path: Path, here: Path) -> str:
-    return Path(os.path.relpath(path, here)).as_posix()
+    return f"{mark} {path_from(path, here)}: {state}"
 
 
 def _not_named(settings: Settings, prompt: PromptFile, target: str | None) -> Iterator[str]:
@@ -331,7 +326,7 @@ def _next_steps(
     yield from (f"  {line}" for line in other_tools(here))
     with_base = base_command(settings.repository)
     if with_base is not None:
-        what = f"a change{phrase(prompt.name and _from(settings.cwd / prompt.name, here), ' of {}')}"
+        what = f"a change{phrase(prompt.name and path_from(settings.cwd / prompt.name, here), ' of {}')}"
         yield f"  once this is committed, see what {what} does: {_there(settings, here, with_base)}"
     if settings.cwd != here:
         yield "  run all projects: runevals --all-projects"
@@ -340,7 +335,7 @@ def _next_steps(
 
 def _there(settings: Settings, here: Path, command: str) -> str:
     """A command of the project, as it is typed here."""
-    folder = _from(settings.cwd, here)
+    folder = path_from(settings.cwd, here)
     return command if folder == "." else f"(cd {shlex.quote(folder)} && {command})"
 
 

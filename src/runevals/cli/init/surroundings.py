@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from runevals.lib.nullable import if_known
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model
 from runevals.targets.agents import AGENTS
@@ -25,8 +26,7 @@ _NOT_IN = frozenset({"node_modules", ".venv", "venv", ".git", ".evals"})
 
 def judge_for(target: str | None) -> str | None:
     """A judge of the vendor whose key a coding agent needs anyway."""
-    vendor = _OF_VENDOR.get(target or "")
-    return None if vendor is None else f"{vendor}:{model(vendor)}"
+    return if_known(lambda vendor: f"{vendor}:{model(vendor)}", _OF_VENDOR.get(target or ""))
 
 
 def likely_target(environment: Mapping[str, str], *, has_skill: bool) -> str | None:
