@@ -56,6 +56,7 @@ COMMANDS: Mapping[str, str] = {
     "cache-dir": "Print the folder of the cache.",
     "action": "The entry of the container action.",
 }
+_PUBLIC = {name: line for name, line in COMMANDS.items() if name != "action"}
 WITHOUT_CURSOR = ("dumb", "unknown")  # values of TERM: terminals that only show text
 # The module and the function of a command, if they are not NAME and `command`.
 _PLACES = {
@@ -97,7 +98,7 @@ class _Commands(ShortHelp, click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, line in COMMANDS.items() if name != "action"])
+            formatter.write_dl([*_PUBLIC.items()])
 
 
 @click.group(
@@ -217,7 +218,7 @@ def _require_meaning(word: str) -> None:
         return
     from runevals.lib.text.suggest import did_you_mean
 
-    hint = did_you_mean(word, [name for name in COMMANDS if name != "action"])
+    hint = did_you_mean(word, _PUBLIC)
     if hint:
         raise click.UsageError(f"there is no command or file '{word}'{hint}")
 
@@ -242,11 +243,10 @@ def _split_multi_word_options(words: Sequence[str]) -> list[str]:
     """`--prompts one two` → `--prompts=one --prompts=two`, which click has no option type for."""
     out: list[str] = []
     option: str | None = None
-    for position, word in enumerate(words):
-        if word.startswith("--") or (len(word) == 2 and word.startswith("-")):
+    for word, next_word in zip(words, [*words[1:], "--"], strict=True):
+        if re.fullmatch(r"(?s)--.*|-.", word):
             option = word if word in _MULTI_WORD else None
-            has_text = position + 1 < len(words) and not words[position + 1].startswith("--")
-            if option is None or not has_text:  # click reports a missing text
+            if option is None or next_word.startswith("--"):  # click reports a missing text
                 out.append(word)
         else:
             out.append(word if option is None else f"{option}={word}")

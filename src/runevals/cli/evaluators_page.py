@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from runevals.evaluators import catalogue, format_names
 from runevals.evaluators.describe import EvaluatorDescription, describe, family_title
+from runevals.lib.nullable import grouped
 from runevals.suites.dialects import skill_cases
 
 _HEAD = """# Evaluators
@@ -25,12 +26,9 @@ says what else the target reported.
 
 def page() -> str:
     """The whole page, families in the catalogue's order."""
-    families: dict[str, list[str]] = {}
-    titles: dict[str, str] = {}
-    for cls in catalogue.builtin_evaluators().values():
-        one = describe(cls)
-        titles[one.family] = family_title(cls)
-        families.setdefault(one.family, []).append("\n\n".join(_entry(one)))
+    descriptions = {cls: describe(cls) for cls in catalogue.builtin_evaluators().values()}
+    titles = {one.family: family_title(cls) for cls, one in descriptions.items()}
+    families = grouped((one.family, "\n\n".join(_entry(one))) for one in descriptions.values())
     blocks = [_HEAD]
     for family in catalogue.FAMILIES:
         blocks += [f"## {titles[family].rstrip('.')}", *families[family]]

@@ -21,7 +21,6 @@ from runevals.run.projects import in_words, projects_apart, removed, settings_of
 from runevals.settings.resolve import resolve
 
 if TYPE_CHECKING:
-    from runevals.run.project_folders import Project
     from runevals.settings.resolve import RawSettings
 
     RunProject = Callable[[dict[str, Any], tuple[str, ...], RawSettings], int]
@@ -53,7 +52,9 @@ def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProjec
         say(f"== {project.name} ({project.config}{phrase(folder, '; its files are in {}')})", err=True)
         try:
             if project.removed:
-                codes[project.name] = _removed(project, of_project)
+                conclusion = removed(project, resolve(of_project))
+                tell(conclusion)
+                codes[project.name] = conclusion.verdict.exit_code
             else:
                 with chdir(of_project.cwd):
                     codes[project.name] = run({**options, "project": folder}, (), of_project)
@@ -61,12 +62,6 @@ def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProjec
             codes[project.name] = explained(error)
     say(in_words(codes))
     return worst(codes.values())
-
-
-def _removed(project: Project, of_project: RawSettings) -> int:
-    conclusion = removed(project, resolve(of_project))
-    tell(conclusion)
-    return conclusion.verdict.exit_code
 
 
 def _require_alone(options: Mapping[str, Any], paths: tuple[str, ...]) -> None:

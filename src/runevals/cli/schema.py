@@ -62,20 +62,16 @@ def command(name: str | None, folder: str | None) -> None:
         raise UsageError(f"there is no schema '{name}'{did_you_mean(name, NAMES)}; {names}")
     if folder is not None:
         for known in NAMES if name is None else [name]:
-            click.echo(_written(Path(folder), known))
+            path = Path(folder, f"{known}.schema.json")
+            write_whole(path, _text(known) + "\n")
+            click.echo(path)
         return
-    if name is None:
-        for known in NAMES:
-            click.echo(f"{known:<14} {schema_of(known).get('title', '')}")
+    if name is not None:
+        click.echo(_text(name))
         return
-    click.echo(_text(name))
+    for known in NAMES:
+        click.echo(f"{known:<14} {schema_of(known).get('title', '')}")
 
 
 def _text(name: str) -> str:
     return json.dumps(for_an_editor(name), indent=2, ensure_ascii=False)
-
-
-def _written(folder: Path, name: str) -> Path:
-    path = folder / f"{name}.schema.json"
-    write_whole(path, _text(name) + "\n")
-    return path

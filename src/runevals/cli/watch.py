@@ -83,8 +83,7 @@ def _run(snapshot: _Snapshot, raw: RawSettings, progress: Progress) -> _Snapshot
     everything = others != snapshot.others
     todo = [case for case in cases if everything or _identity(case) not in snapshot.cases]
     if todo:
-        first = snapshot.others is None
-        if not first:
+        if snapshot.others is not None:
             say(f"\n{datetime.now().astimezone():%H:%M:%S}  {len(todo)} of {plural(len(cases), 'case')}\n")
         warn(loaded.problems)
         some = loaded.only(lambda case: _identity(case) not in snapshot.cases)
