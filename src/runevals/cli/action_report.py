@@ -99,8 +99,7 @@ def finished(results: Results, step: Step, folder: Path | None) -> int:
         keep_issue(part.conclusion, part.here, step.raw, step.runner)
     code = worst(part.conclusion.verdict.exit_code for part in results.parts)
     if results.attempt is not None:
-        conclusions = [part.conclusion for part in results.parts]
-        results.attempt.end(*conclusions, written=unwritten is None)
+        results.attempt.end(*(part.conclusion for part in results.parts), written=unwritten is None)
         give_to_owner(results.attempt.folder, step.settings.cwd)
     if unwritten is not None and code == PASSED:
         raise unwritten
@@ -114,8 +113,7 @@ def _publish(results: Results, step: Step, folder: Path) -> CannotWrite | None:
     ]
     if results.page:
         writes.insert(0, partial(write_whole, output_files(folder, step.here)[HTML.NAME], results.page))
-    failures = [_failure_of(write) for write in writes]
-    return next(filter(None, reversed(failures)), None)
+    return next(filter(None, reversed([_failure_of(write) for write in writes])), None)
 
 
 def _failure_of(write: Callable[[], None]) -> CannotWrite | None:
@@ -298,12 +296,12 @@ def paths(files: Mapping[str, Sequence[Path]], settings: Settings) -> dict[str, 
 
 def run_id(conclusion: Conclusion, stored: StoredBase) -> str:
     """The run whose stored result was compared with, or reused for this run; empty if the base was run instead."""
-    comparison = conclusion.comparison
-    if comparison is not None:
-        source = comparison.source
+    if conclusion.comparison is not None:
+        source = conclusion.comparison.source
+    elif stored.baseline is not None and conclusion.report.cases:
+        source = stored.baseline.source
     else:
-        reused = stored.baseline is not None and bool(conclusion.report.cases)
-        source = stored.baseline.source if stored.baseline is not None and reused else ""
+        return ""
     return next((str(run) for known, run in stored.run_ids.items() if source.startswith(known)), "")
 
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from runevals.cli.answers import answer_lines
 from runevals.cli.init import templates as starter
+from runevals.lib.nullable import without_none
 from runevals.lib.parsing.source import read_json
 from runevals.lib.terminal import at_terminal, say
 from runevals.records import Suite, TurnReport
@@ -80,14 +81,12 @@ def _answered(prompt: str, expected: str | None, defaults: Mapping[str, Any], re
 
 
 def _suite(prompt: str, expected: str | None, defaults: Mapping[str, Any], settings: Settings) -> Suite:
-    item = {"prompt": prompt}
-    if expected is not None:
-        item["expected_response"] = expected
     usable = {
         name: options
         for name, options in defaults.items()
         if expected is not None or not needs_expected(spec_of(name, options, settings.load.definitions))
     }
+    item = without_none(prompt=prompt, expected_response=expected)
     document = {"schemaVersion": eval_document.CURRENT_VERSION, "default_evaluators": usable, "items": [item]}
     suite = eval_document.load(read_json(eval_document.as_text(document), "inline"), _options(settings))
     if suite.errors:

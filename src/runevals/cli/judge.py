@@ -62,13 +62,11 @@ def calibrate(
         write_whole(output, json.dumps(plain(calibrations), indent=1, ensure_ascii=False) + "\n")
     if any(each.judged == 0 for each in calibrations):
         finish(COULD_NOT_MEASURE)
-    low = min_alpha is not None and any(
-        each.alpha.value is None or each.alpha.value < min_alpha for each in calibrations
-    )
-    if low:
+    if min_alpha is None:
+        finish(PASSED)
+    if any(each.alpha.value is None or each.alpha.value < min_alpha for each in calibrations):
         finish(GATE_FAILED)
-    partly = min_alpha is not None and any(each.judged < each.answers for each in calibrations)
-    finish(COULD_NOT_MEASURE if partly else PASSED)
+    finish(COULD_NOT_MEASURE if any(each.judged < each.answers for each in calibrations) else PASSED)
 
 
 @command.command("check")

@@ -9,6 +9,7 @@ import click
 from runevals.cli.help import GroupedCommand
 from runevals.cli.options import environment_option, resolved_settings, settings_options
 from runevals.lib.terminal import say
+from runevals.lib.text.numbers import phrase
 from runevals.models.facts import end_of_model
 from runevals.run.provenance import endpoints
 
@@ -40,10 +41,8 @@ def command(*, replacement: bool, **options: Any) -> None:
         return
     for endpoint in endpoints(settings):
         row = end_of_model(endpoint.type, endpoint.model)
-        end = (
-            "no end is announced"
-            if row is None
-            else f"ends on {row.ends_on} (read on {row.read_on}: {row.source})"
-        )
-        instead = "" if row is None or row.replacement is None else f"; replacement {row.replacement}"
-        say(f"{endpoint.type}:{endpoint.model}  {end}{instead}")
+        end = "no end is announced"
+        if row is not None:
+            instead = phrase(row.replacement, "; replacement {}")
+            end = f"ends on {row.ends_on} (read on {row.read_on}: {row.source}){instead}"
+        say(f"{endpoint.type}:{endpoint.model}  {end}")

@@ -14,6 +14,7 @@ import click
 from runevals.cli.completed_words import completing, of_setting
 from runevals.github.this_job import with_own_identity
 from runevals.lib.storage.files import STANDARD_STREAM
+from runevals.lib.text.numbers import phrase
 from runevals.records.errors import InvalidSettings
 from runevals.settings.dotenv import environment
 from runevals.settings.file import RESULTS, results_folder
@@ -143,8 +144,8 @@ def _option(setting: Setting) -> Callable[[F], F]:
         metavar=setting.metavar or (f"[{choices}]" if choices else _METAVARS[setting.kind]),
         shell_complete=completing(of_setting(setting.name, setting.choices)),
         help=setting.help
-        + (" Several: repeat it, or separate by commas." if setting.kind == "texts" else "")
-        + (" Given twice, both are measured side by side." if setting.name == "model" else "")
+        + phrase(setting.kind == "texts", " Several: repeat it, or separate by commas.")
+        + phrase(setting.name == "model", " Given twice, both are measured side by side.")
         + default,
     )
 
@@ -156,7 +157,7 @@ def _only(_context: click.Context, option: click.Parameter, values: tuple[str, .
             f"{option.opts[0]} was given {len(values)} times ({', '.join(values)}), but a run has one; "
             "run the command once for each"
         )
-    return values[0] if values else None
+    return next(iter(values), None)
 
 
 def _joined(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> str | None:

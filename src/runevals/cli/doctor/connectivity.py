@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
+from runevals.lib.nullable import if_known
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import money, seconds
+from runevals.lib.text.numbers import money, phrase, seconds
 from runevals.models.chat.chat import ChatFailed
 from runevals.models.http.throttle import Throttles
 from runevals.records import Conversation
@@ -53,7 +54,7 @@ def _answer(world: World, settings: Settings) -> tuple[str, str | RunevalsError]
         return "answer", error
     if response.problem is not None:
         return "answer", ExternalError(f"the target does not answer: {one_line(response.problem.message)}")
-    cost = "" if response.cost_usd is None else f", {money(response.cost_usd)}"
+    cost = phrase(if_known(money, response.cost_usd), ", {}")
     return "answer", f"“{one_line(response.text, 60)}” after {seconds(response.latency_s)}{cost}"
 
 

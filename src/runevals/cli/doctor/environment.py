@@ -15,6 +15,7 @@ from runevals.cli.options import KEPT_RESULTS
 from runevals.evaluators.kinds import leaves
 from runevals.evaluators.scripted.code import Code
 from runevals.github.this_job import change_event, read_only
+from runevals.lib.nullable import if_known
 from runevals.lib.storage.files import require_no_link
 from runevals.records.diagnosis import Diagnosis, good, missing, neither
 from runevals.records.errors import COULD_NOT_MEASURE, PASSED, InvalidSettings, RunevalsError, SandboxUnavailable
@@ -53,11 +54,10 @@ def base_of(settings: Settings, raw: RawSettings, gate: str) -> Diagnosis:
         return good("base", baseline.source)
     if side is not None:
         return good("base", f"commit {side.commit[:7]}; no stored result of it is named")
-    why = notices[0] if notices else "no stored result is named"
+    why = next(iter(notices), "no stored result is named")
     if gate:
         return neither("base", why, f"{gate} --baseline FILE compares with the base's results")
-    with_base = base_command(settings.repository)
-    fix = None if with_base is None else f"{with_base} needs none: it runs the base first"
+    fix = if_known("{} needs none: it runs the base first".format, base_command(settings.repository))
     return neither("base", why, fix)
 
 
@@ -108,8 +108,7 @@ def github_of(settings: Settings) -> Diagnosis:
     if (why := read_only(environment)) is not None:
         fix = "a second workflow (workflow_run) can comment: see docs/action.md"
         return neither("GitHub", why, fix)
-    text = "there is a token; to comment, the job needs `permissions:` pull-requests: write"
-    return good("GitHub", text)
+    return good("GitHub", "there is a token; to comment, the job needs `permissions:` pull-requests: write")
 
 
 def folders_of(settings: Settings) -> Iterator[Diagnosis]:
