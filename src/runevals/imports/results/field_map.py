@@ -23,7 +23,7 @@ from runevals.imports.results.records import (
     unanswered,
 )
 from runevals.imports.results.words import PASSED
-from runevals.lib.nullable import known
+from runevals.lib.nullable import if_known, known
 from runevals.lib.parsing.canonical import canonical, fingerprint
 from runevals.lib.text.numbers import phrase
 from runevals.records import CheckResult, Layer, Outcome, ToolCall, TurnReport, cut_name
@@ -165,7 +165,7 @@ class CheckMap(Struct, frozen=True, kw_only=True):
             cut_name(name),
             kind or name,
             passed=None if unmade else self._passed(entry, score),
-            score=score if limit is None or score is None else limit.share(score),
+            score=score if limit is None else if_known(limit.share, score),
             reason=reason,
             layer=Layer.JUDGE if judged else self._layer(kind, sort),
             weight=weight or 1.0,
@@ -185,7 +185,7 @@ class CheckMap(Struct, frozen=True, kw_only=True):
         if self.passed:
             flag = entry.at(self.passed)
             return flag.flag_or_none if self.unfinished else flag.flag
-        return None if score is None or self.limit is None else self.limit.passes(score)
+        return None if self.limit is None else if_known(self.limit.passes, score)
 
     def _layer(self, *kinds: str) -> Layer:
         layers = {Layer.JUDGE: self.judged, Layer.BEHAVIOR: self.behavior}

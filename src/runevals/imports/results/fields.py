@@ -60,9 +60,10 @@ class Json(Struct, frozen=True):
         return reduce(Json._entry, names, self)
 
     def _entry(self, name: str) -> Json:
+        value = object_in(self.value).get(name)
         if isinstance(self.value, list) and name.lstrip("-").isdigit():
-            return Json(next(iter(self.value[int(name) :]), None), self.file, f"{self.pointer}/{name}")
-        return self[name] if isinstance(self.value, dict) else Json(None, self.file, f"{self.pointer}/{name}")
+            value = next(iter(self.value[int(name) :]), None)
+        return Json(value, self.file, f"{self.pointer}/{name}")
 
     def with_fields(self, **fields: object) -> Json:
         """The object with other values under these keys."""

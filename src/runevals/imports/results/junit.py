@@ -398,6 +398,6 @@ def _seconds(element: XmlElement) -> float | None:
 def _unknown_time(test: _Test) -> str:
     """What to say of a test whose time is written, and is not a number of seconds."""
     text = test.element.attributes.get("time", "").strip()
-    is_known = not text or text.startswith("-") or text.lower() == "nan" or _seconds(test.element) is not None
+    is_known = text.lower() in ("", "nan") or text.startswith("-") or _seconds(test.element) is not None
     why = f"time={one_line(text[:40])!r} is not a number of seconds; it is not known"
     return "" if is_known else f"{test.place}: {why}"
