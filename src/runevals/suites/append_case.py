@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from runevals.lib.nullable import without_none
 from runevals.lib.parsing.source import read_json, read_source, unreadable
 from runevals.lib.storage.files import behind_links, write_whole
 from runevals.records.errors import InvalidSuite
@@ -37,7 +38,7 @@ def save(
     upgrade = "" if not path.exists() else upgrade_file(path, display_path)
     document = read_document(path, display_path) or {
         "schemaVersion": eval_document.CURRENT_VERSION,
-        **({} if defaults is None else {"default_evaluators": dict(defaults)}),
+        **without_none(default_evaluators=defaults),
         "items": [],
     }
     text = _with_last(document["items"], item, path, display_path)

@@ -122,7 +122,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     reader = _Reader(source=source, options=options, skill=skill)
     problems = schema_problems(source, NAME)[0] or [*reader.unusable(document)]
     cases = [] if problems else reader.cases(document)
-    if not problems and not reader.problems and not any(turn.checks for case in cases for turn in case.turns):
+    if not any((problems, reader.problems, *(turn.checks for case in cases for turn in case.turns))):
         message = f"no case says what is expected of its answer in words that we read; {_CONVENTION}"
         raise UnrecognisedSuite([source.problem((), message, rule="no-checks")])
     triggers = bool(cases) and all(_is_trigger(case) for case in cases)

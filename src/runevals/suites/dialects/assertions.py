@@ -80,8 +80,7 @@ class Assertions(Struct, frozen=True, kw_only=True):
         if kind in self.definitions:
             return self._checked_spec(self.definitions[kind], assertion, json_path)
         preset = kind.startswith("preset-") and kind in catalogue.names()
-        plugin = kind not in TYPES and kind in catalogue.plugin_evaluators()
-        if kind not in TYPES and not preset and not plugin:
+        if kind not in TYPES and not preset and kind not in catalogue.plugin_evaluators():
             hint = did_you_mean(kind, (*TYPES, *self.definitions))
             self._wrong(
                 (*json_path, "type"), f"there is no assertion type '{kind}'{hint}", rule="unknown-evaluator"

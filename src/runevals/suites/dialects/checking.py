@@ -81,7 +81,7 @@ def evaluator_problems(
         yield source.problem(json_path, message, key=True, rule="unknown-evaluator")
     except InvalidOptions as error:
         for option, sentence in error.problems:
-            at = json_path if option is None else (*json_path, option)
+            at = (*json_path, *known([option]))
             yield source.problem(at, sentence, key=option is not None, rule="evaluator-options")
 
 

@@ -86,9 +86,8 @@ def read_lines(text: str, display_path: str) -> Source:
                 rows.append(read_line(line))
                 marks[(len(rows) - 1,)] = (offset, offset)
             except (ValueError, RecursionError) as error:
-                location = Location(file=display_path, line=number, column=getattr(error, "colno", 1))
                 message = f"is not JSON: {why_no_json(error)}"
-                problems.append(FileProblem(location=location, pointer="", message=message, rule="unreadable"))
+                problems.append(_in_line(display_path, number, message, getattr(error, "colno", 1)))
         offset += len(line) + 1
     if problems:
         raise InvalidSuite(problems)
@@ -295,6 +294,6 @@ def _typed_row(row: Mapping[str, str | None]) -> dict[str, object]:
     return {name: value for name, value in values.items() if value is not None or name not in ("tags", "critical")}
 
 
-def _in_line(display_path: str, line: int, message: str) -> FileProblem:
-    location = Location(file=display_path, line=line)
+def _in_line(display_path: str, line: int, message: str, column: int | None = None) -> FileProblem:
+    location = Location(file=display_path, line=line, column=column)
     return FileProblem(location=location, pointer="", message=message, rule="unreadable")

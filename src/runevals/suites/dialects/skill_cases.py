@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from runevals.evaluators import catalogue
+from runevals.lib.nullable import known
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.shapes import entries_of, object_in
@@ -80,7 +81,7 @@ def _expected(
         catalogue.build(spec)
     except InvalidOptions as error:
         for option, sentence in error.problems:
-            problems.append(source.problem(at if option is None else (*at, option), sentence))
+            problems.append(source.problem((*at, *known([option])), sentence))
         return ()
     return (spec,)
 

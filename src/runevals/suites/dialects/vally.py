@@ -188,7 +188,7 @@ class _Reader(Struct, kw_only=True):
             "a type without a weight counts 1": not kinds <= scoring.get("weights", dict.fromkeys(kinds)).keys(),
             "a budget that is exceeded scores 0 at once": not kinds.isdisjoint(_BUDGETS),
         }
-        for message in (message for message, holds in unlike.items() if holds):
+        for message in filter(unlike.get, unlike):
             self.warn((*at, "graders"), f"'threshold' is of another mean here: {message}")
         if len(used) == 1:
             (specs,) = used

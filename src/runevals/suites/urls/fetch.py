@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from runevals.lib.nullable import if_known
 from runevals.lib.text.escape import in_fence
+from runevals.lib.text.numbers import phrase
 from runevals.models.http.public_address import is_public
 from runevals.models.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.records import Case, Problem, Suite, Turn
@@ -280,7 +281,7 @@ def _answer(url: str, address: str, line: _Line) -> str | _Redirect:
     else:
         pool = urllib3.HTTPConnectionPool(address, parts.port or 80, timeout=timeout)
     pool.ConnectionCls = line.noting(pool.ConnectionCls)
-    path = f"{parts.path or '/'}{'?' + parts.query if parts.query else ''}"
+    path = f"{parts.path or '/'}{phrase(parts.query, '?{}')}"
     try:
         with pool:
             reply = pool.urlopen(
