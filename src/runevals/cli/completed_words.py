@@ -61,8 +61,7 @@ def _targets() -> Iterable[str]:
 
     known = (*(name if kind_of(name).alone else f"{name}:" for name in KINDS), "https:")
     with suppress(RunevalsError):
-        file = _settings().file
-        return known if file is None else (*file.values.get("targets", ()), *known)
+        return (*_settings().file_values.get("targets", ()), *known)
     return known
 
 

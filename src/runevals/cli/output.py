@@ -112,7 +112,7 @@ def written(write: Callable[[], Sequence[Path]], show: Callable[[], None] | None
 
 def require_one_verdict(form: str, others: Mapping[str, object]) -> None:
     """Raises InvalidSettings if the verdict is to be printed, and one of these options prints something else."""
-    used = [option for option, value in others.items() if value]
+    used = list(filter(others.get, others))
     if form == VERDICT and used:
         raise InvalidSettings(f"--format json prints one verdict; leave out {' and '.join(used)}")
 

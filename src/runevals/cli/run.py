@@ -207,7 +207,7 @@ def execute(options: dict[str, Any], paths: tuple[str, ...], project: RawSetting
 
 def _replaced(settings: Settings) -> Iterator[str]:
     """That `--target` takes the place of a target of the settings file, with its prompt and address."""
-    own = {} if settings.file is None else settings.file.values.get("target", {})
+    own = settings.file_values.get("target", {})
     prompts = [name for name in ("prompt_file", "system_prompt", "system_prompt_file", "base_url") if name in own]
     if settings.origins["target"] == "--target" and prompts:
         yield f"--target replaces the target of the settings, and its {short_list(prompts)}; --model keeps them"
@@ -333,7 +333,7 @@ def _reject_conflicting_options(paths: tuple[str, ...], options: dict[str, Any])
         ways |= {"--interactive": True, "--watch": options["watched"], **reports}
     elif options["watched"]:  # it may watch any file
         ways = {"--watch": True, "--prompts": options["prompts"], "--dry-run": options["dry_run"], **reports}
-    used = [name for name, value in ways.items() if value]
+    used = list(filter(ways.get, ways))
     if len(used) > 1:
         raise InvalidSettings(f"{' and '.join(used)} do not go together; run them one after the other")
     opposites = (("quiet", "verbose"), ("no_judge", "judge"), ("no_judge", "judge_model"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from runevals.lib.terminal import fitted, say, terminal_text
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.records.diagnosis import Diagnosis
 from runevals.records.errors import RunevalsError
 
@@ -23,6 +23,6 @@ def stopped(name: str, error: RunevalsError, fix: str) -> Diagnosis:
 def print_finding(finding: Diagnosis) -> None:
     """Prints the result, with its fix on another line."""
     first, *rest = fitted(terminal_text(f"{_INDENT}{finding.text}"))
-    fix = [] if finding.fix is None else fitted(terminal_text(f"    → {finding.fix}"))
+    fix = fitted(terminal_text(phrase(finding.fix, "    → {}")))
     click.secho(finding.mark, fg=_COLOURS[finding.mark], nl=False)
     say("\n".join([f" {finding.name:<9} {first[len(_INDENT) :]}", *rest, *fix]))
