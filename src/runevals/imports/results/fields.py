@@ -13,6 +13,7 @@ from runevals.lib.nullable import if_known
 from runevals.lib.parsing.json_forms import text_or_json
 from runevals.lib.parsing.shapes import is_number, is_whole, object_in
 from runevals.lib.text.moments import parse_moment
+from runevals.lib.text.numbers import phrase
 from runevals.records.errors import InvalidDocument
 from runevals.suites.dialects.synonyms import is_text
 
@@ -33,9 +34,8 @@ class Json(Struct, frozen=True):
 
     def wrong(self, expected: str) -> InvalidDocument:
         """The error to raise for this value."""
-        display_path = json.dumps(self.value, ensure_ascii=False, default=str)
-        display_path = display_path if len(display_path) <= 60 else f"{display_path[:60]}…"
-        return InvalidDocument(f"{self.place} is {display_path}, not {expected}")
+        text = json.dumps(self.value, ensure_ascii=False, default=str)
+        return InvalidDocument(f"{self.place} is {text[:60]}{phrase(len(text) > 60, '…')}, not {expected}")
 
     def __getitem__(self, name: str) -> Json:
         """The value of a key; its value is None if there is none. Raises InvalidDocument."""

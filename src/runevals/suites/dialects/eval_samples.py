@@ -9,8 +9,9 @@ from typing import Any
 from msgspec import convert
 from msgspec.structs import replace
 
+from runevals.lib.nullable import known
 from runevals.lib.parsing.schema import schema
-from runevals.lib.parsing.shapes import list_in, object_in, objects_in
+from runevals.lib.parsing.shapes import entries_of, list_in, object_in, objects_in
 from runevals.lib.parsing.source import JsonPath, Source, lies_inside
 from runevals.lib.text.escape import in_fence
 from runevals.records import LABELS, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
@@ -161,7 +162,7 @@ def assembled(sample: Mapping[str, Any]) -> str:
 
     It is empty for a sample that has only variables: the target's prompt template is filled with those.
     """
-    parts = [*_environment(sample.get("environment") or {}), *([sample["prompt"]] if "prompt" in sample else [])]
+    parts = [*_environment(sample.get("environment") or {}), *known([sample.get("prompt")])]
     context = sample.get("context")
     if context:
         parts.append(in_fence(context))
@@ -169,8 +170,7 @@ def assembled(sample: Mapping[str, Any]) -> str:
 
 
 def _environment(fields: Mapping[str, Any]) -> list[str]:
-    notes = fields.get("notes", [])
     lines = [f"- available command: {name}" for name in fields.get("cli_available", ())]
     lines += [f"- available file: {name}" for name in fields.get("files_available", ())]
-    lines += [f"- {note}" for note in ([notes] if isinstance(notes, str) else notes)]
+    lines += [f"- {note}" for note in entries_of(fields.get("notes", []))]
     return ["\n".join(["Environment, set up already:", *lines])] if lines else []

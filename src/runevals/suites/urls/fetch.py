@@ -88,9 +88,7 @@ def inline_addresses(
 
     A case with an address that cannot or may not be fetched is errored (`fetch_failed`) and not sent.
     """
-    if fetching.enabled is False:
-        return tuple(suites)
-    urls = addresses(suites)
+    urls = set() if fetching.enabled is False else addresses(suites)
     if not urls:
         return tuple(suites)
     texts = _fetch_all(sorted(urls), fetch) if fetching.enabled else {}
