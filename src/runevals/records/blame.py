@@ -27,7 +27,7 @@ class Hunk(Struct, frozen=True, kw_only=True, gc=False):
         if self.kind in _WHOLE:
             return f"{self.path} ({_WHOLE[self.kind]})"
         lines = f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
-        return f"{self.path}:{lines}" + (" of the base, removed" if self.kind == "removed" else "")
+        return f"{self.path}:{lines}" + (" of the base (removed)" if self.kind == "removed" else "")
 
 
 class BlamedCase(Struct, frozen=True, kw_only=True, gc=False):

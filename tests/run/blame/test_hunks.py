@@ -24,7 +24,7 @@ def change(before, now, path="a.md", old_path="a.md"):
         pytest.param(
             BASE.replace("kind and\nbrief", "rude and\nlong"), ["a.md:6–7"], id="one sentence on two lines"
         ),
-        pytest.param(BASE.replace("- We ship.\n", ""), ["a.md:4 of the base, removed"], id="removed"),
+        pytest.param(BASE.replace("- We ship.\n", ""), ["a.md:4 of the base (removed)"], id="removed"),
         pytest.param(BASE + "More.\nAnd more.\n", ["a.md:10", "a.md:11"], id="added sentences"),
         pytest.param(
             BASE.replace("- We ship.\n", "- We.\n- Ship.\n- Far.\n"), ["a.md:4–6"], id="other numbers of sentences"
