@@ -461,3 +461,13 @@ def test_output_items_of_openai_evals_are_the_cases_of_their_data(project, runev
         project.write(f"{name}.jsonl", "\n".join(map(json.dumps, rows)))
     code, out, _ = runevals("gate", "head.jsonl", "--baseline", "base.jsonl", "--deterministic")
     ended(code, 1, out, "1 of 12 cases regressed: 1")
+
+
+def test_where_losses_are_proven_nothing_is_advised_that_makes_more_of_them(project, runevals):
+    for name, ends in (("base", "ppp"), ("head", "fff")):
+        cases = {f"k{n}": ends if n < 3 else "ppp" for n in range(12)}
+        cases["flaky"] = {"base": "ppf", "head": "pff"}[name]
+        rows = [{"id": key, "passed": end == "p"} for key, runs in cases.items() for end in runs]
+        project.write(f"{name}.jsonl", "\n".join(map(json.dumps, rows)))
+    code, out, err = runevals("gate", "head.jsonl", "--baseline", "base.jsonl")
+    ended(code, 1, out + err, "3 of 13 cases regressed: k0, k1, k2", without=["--deterministic"])

@@ -13,6 +13,7 @@ from runevals.cli.options import environment_option, output_option, raw_settings
 from runevals.cli.output import finish_with, outputs_of, verdict_format_option
 from runevals.github.this_job import change_event
 from runevals.lib.terminal import notice
+from runevals.records.errors import GATE_FAILED
 from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
 from runevals.run.baseline.checkout import change_began_at
@@ -90,6 +91,7 @@ def command(
         and comparison is not None
         and not comparison.deterministic
         and comparison.of_kind("regressed") != comparison.lost_cases
+        and conclusion.verdict.exit_code != GATE_FAILED
     ):
         notice("If nothing in these cases is random, --deterministic makes every newly failing case a loss")
     finish_with(conclusion, outputs, form, keeps=not settings.in_ci)
