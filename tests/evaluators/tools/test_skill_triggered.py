@@ -8,10 +8,14 @@ from runevals.records import ToolCall
 from tests.evaluators.subjects import NOT_REPORTED, called, checked, refused
 
 
-def agent(*calls, ok=None):
-    """An answer of an agent that had the skills `pdf` and `docx`."""
+def agent(*calls, ok=None, skills=("pdf", "docx")):
+    """An answer of an agent that had these skills."""
     made = (ToolCall(name=name, input=given, ok=ok) for name, given in calls)
-    return called(*made, skills=("pdf", "docx"))
+    return called(*made, skills=skills)
+
+
+def alone(*calls):
+    return agent(*calls, skills=("pdf",))
 
 
 @pytest.mark.parametrize(
@@ -25,6 +29,10 @@ def agent(*calls, ok=None):
         ({"skill": "pdf"}, agent(("shell", {"command": "cat skills/pdf/SKILL.md"})), True),
         ({"skill": "pdf"}, agent(("Read", {"path": "skills/old-pdf/SKILL.md"})), False),
         ({"skill": "pdf"}, agent(("Read", {"path": "skills/pdf/notes.md"})), False),
+        ({"skill": "pdf"}, agent(("Read", {"path": "SKILL.md"})), False),  # of which skill?
+        ({"skill": "pdf"}, alone(("Read", {"path": "SKILL.md"})), True),
+        ({"skill": "pdf"}, alone(("shell", {"command": "cat ./SKILL.md"})), True),
+        ({"skill": "pdf"}, alone(("Read", {"path": "skills/other/SKILL.md"})), False),
         ({"skill": "pdf"}, agent(("Skill", {"skill": "pdf"}), ok=False), False),  # it failed
         ({"skill": "pdf"}, agent(), False),
         ({"skill": "pdf", "should_trigger": False}, agent(), True),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Check, Subject, missing
@@ -12,6 +12,7 @@ from runevals.evaluators.tools.calls import NO_TRACE, input_texts
 from runevals.records import Layer, Problem, ToolCall, Verdict
 from runevals.records.trace import same_tool
 
+_HERE = r"(?:^|[\s\"'=(])(?:\.[/\\]+)?"  # before the name of a file in this folder
 _TOOLS = ("skill", "activate_skill")  # of Claude Code and Copilot, of Gemini CLI
 _NO_TRACE = missing(f"{NO_TRACE.message}; `suites:` in the settings names those that it can answer")
 
@@ -21,7 +22,8 @@ class SkillTriggered(Check):
     """Passes when the agent loaded the skill; with `should_trigger: false`, when it had the skill and did not.
 
     A skill is loaded by a call of the tool `Skill` or `activate_skill` that names it, or by a call whose input
-    names the skill's `SKILL.md`. Calls that failed do not count.
+    names the skill's `SKILL.md`: in a folder of its name, or here if the target has no other skill. Calls that
+    failed do not count.
 
     A target that does not report its tool calls makes this an error (`evidence_missing`). So does one that did not
     load the skill and does not report that it had it (`skills`): *not loaded* and *not installed* look alike.
@@ -49,8 +51,9 @@ class SkillTriggered(Check):
         calls = subject.response.tool_calls
         if calls is None:
             return _NO_TRACE
-        call = next((call for call in calls if _loads(call, self.skill)), None)
         skills = subject.response.skills
+        is_alone = skills is not None and len(skills) == 1
+        call = next((call for call in calls if _loads(call, self.skill, is_alone=is_alone)), None)
         if call is not None:
             loads = {self.skill, *_loads_of(calls, skills or ())}
             reason = f"{self.skill} was loaded by a call of {call.name}"
@@ -78,16 +81,18 @@ class SkillTriggered(Check):
         }
 
 
-def _loads_of(calls: Iterable[ToolCall], skills: Iterable[str]) -> set[str]:
-    return {skill for skill in skills if any(_loads(call, skill) for call in calls)}
+def _loads_of(calls: Iterable[ToolCall], skills: Sequence[str]) -> set[str]:
+    is_alone = len(skills) == 1
+    return {skill for skill in skills if any(_loads(call, skill, is_alone=is_alone) for call in calls)}
 
 
-def _loads(call: ToolCall, skill: str) -> bool:
+def _loads(call: ToolCall, skill: str, *, is_alone: bool) -> bool:
     texts = [] if call.ok is False else input_texts(call)
     if any(same_tool(call.name, tool) for tool in _TOOLS):
         return any(_same_skill(text, skill) for text in texts)
-    name = re.escape(_name(skill))
-    file = re.compile(rf"(?:^|[^\w.-]){name}[/\\]+SKILL\.md\b", re.IGNORECASE)
+    place = rf"(?:^|[^\w.-]){re.escape(_name(skill))}[/\\]+"
+    place = rf"(?:{place}|{_HERE})" if is_alone else place
+    file = re.compile(rf"{place}SKILL\.md\b", re.IGNORECASE)
     return any(file.search(text) for text in texts)
 
 
