@@ -47,6 +47,8 @@ def test_each_run_is_compared_with_the_most_similar_run_of_the_base():
     found = tool_paths(base, head)
     assert (found.cases, found.f1, found.changed) == (2, pytest.approx((1 + (1 + 0.5) / 2) / 2), ("b",))
     assert tool_paths(base[2:], head[2:]) is None
+    sides = [[replace(calling("a", path), suite=suite) for suite, path in (("1", of), ("2", "x"))] for of in "xy"]
+    assert tool_paths(*sides).changed == ("a",), "a key may be in several suites"
 
 
 @pytest.mark.parametrize(

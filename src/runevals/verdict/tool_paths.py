@@ -15,15 +15,16 @@ def tool_paths(base: Sequence[CaseReport], head: Sequence[CaseReport]) -> ToolPa
     """The F1 of each run's path and the most similar one of the base; None if no case has paths on both sides."""
     if not any(map(_paths, head)):  # as of most targets: nothing need be matched
         return None
-    scores: dict[str, float] = {}
+    scores: list[tuple[float, str]] = []
     for pair in match(base, head).both:
         before, now = (_paths(case) for case in (pair.base, pair.head))
         if pair.same_content and before and now:
-            scores[pair.head.key] = fmean(max(path_f1(path, one) for one in before) for path in now)
+            score = fmean(max(path_f1(path, one) for one in before) for path in now)
+            scores.append((score, pair.head.key))
     if not scores:
         return None
-    changed = sorted((key for key, score in scores.items() if score < 1), key=lambda key: scores[key])
-    return ToolPaths(cases=len(scores), f1=fmean(scores.values()), changed=tuple(changed))
+    changed = tuple(key for score, key in sorted(scores) if score < 1)
+    return ToolPaths(cases=len(scores), f1=fmean(score for score, _ in scores), changed=changed)
 
 
 def path_f1(path: Path, other: Path) -> float:
