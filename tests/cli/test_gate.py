@@ -471,3 +471,12 @@ def test_where_losses_are_proven_nothing_is_advised_that_makes_more_of_them(proj
         project.write(f"{name}.jsonl", "\n".join(map(json.dumps, rows)))
     code, out, err = runevals("gate", "head.jsonl", "--baseline", "base.jsonl")
     ended(code, 1, out + err, "3 of 13 cases regressed: k0, k1, k2", without=["--deterministic"])
+
+
+@pytest.mark.parametrize("baseline", ["out/main.xml", "out/main"])
+def test_a_baseline_in_the_folder_of_the_results_is_none_of_them(results, runevals, baseline):
+    """As one, it would be a second run of each case, which passed."""
+    results.write("out/head.xml", junit([7]))
+    results.write(baseline if baseline.endswith(".xml") else f"{baseline}/main.xml", junit([]))
+    code, out, err = runevals("gate", "out", "--baseline", baseline)
+    ended(code, 1, out + err, f"1 of {CASES} cases regressed: test_kb.test_7")

@@ -125,12 +125,13 @@ def _unknown(file: OpenedResults) -> InvalidDocument:
 def _results_in(folder: Path, reading: Reading) -> tuple[list[Path], list[Path]]:
     """(the results in a folder, its plain rows that are not read).
 
-    Files of other kinds are left out, and so is what another file sums up. Beside results of a tool, plain rows
-    are only read if `columns` say what they are: many a table has an id and a score.
+    Files of other kinds are left out, and so are the baseline and what another file sums up. Beside results of a
+    tool, plain rows are only read if `columns` say what they are: many a table has an id and a score.
     agentv and skill-creator write a `grading.json` for each run in a folder below the file of all runs, and a
     `benchmark.json` that may have none of them.
     """
-    known = {path: one for path in _files(folder) if (one := _results_format(path, reading)) is not None}
+    mine = (path for path in _files(folder) if not any(map(path.resolve().is_relative_to, reading.other_side)))
+    known = {path: one for path in mine if (one := _results_format(path, reading)) is not None}
     files = known if reading.columns else {path: one for path, one in known.items() if one is not rows} or known
     if not files:
         raise InvalidDocument(f"there are no results in {folder}: none of its files is of {known_formats()} XML")
