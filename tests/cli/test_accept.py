@@ -147,3 +147,13 @@ def test_all_are_those_that_are_proven_lost_and_what_only_looks_lost_is_accepted
     )
     code, out, err = runevals("accept", "c0", *REASON)
     assert "6 cases" in out
+
+
+def test_a_case_that_fresh_runs_cleared_is_not_accepted_with_all(repository, runevals):
+    once = "import pathlib\nSEEN = pathlib.Path('seen.pyc')\n"
+    flaky = f"{once}{AGENT}\nright = answer\ndef answer(prompt):\n    seen = SEEN.exists()\n    SEEN.touch()\n"
+    repository.write("agent.py", f"{flaky}    return right(prompt) if seen else 'no'\n")
+    code, out, err = runevals("--base", "main", "-q", "--concurrency", "1")
+    ended(code, 0, out + err, "No regression shown")
+    code, _, err = runevals("accept", "--all", *REASON)
+    ended(code, 2, err, "no case was lost in", "there is nothing to accept")

@@ -24,7 +24,7 @@ from runevals.reports.past_results import readable
 from runevals.run.load import accepted_file
 from runevals.suites.accepted import MAX_REASON, content_of, read_entries, written
 from runevals.verdict.accepted import lost_cases
-from runevals.verdict.lost_together import blocking_losses
+from runevals.verdict.lost_together import blocking_losses, cleared_keys
 
 if TYPE_CHECKING:
     from runevals.records import AcceptedLoss, Conclusion, RunReport
@@ -79,7 +79,8 @@ def command(
     require_of_head(conclusion.report.run, path, settings.repository, file)
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
     lost, proven = lost_cases(conclusion), blocking_losses(conclusion)
-    together = [loss for loss in lost if (loss.suite, loss.case) in proven] or lost
+    these = proven or {(loss.suite, loss.case) for loss in lost} - cleared_keys(conclusion.comparison)
+    together = [loss for loss in lost if (loss.suite, loss.case) in these]
     losses = [one for name in categories for one in _of_category(name, together, conclusion.report, path)]
     losses += [one for key in cases for one in _of(key, lost, conclusion, path)]
     losses += together if everything else ()
