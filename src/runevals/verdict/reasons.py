@@ -18,7 +18,7 @@ EXIT_CODES: Mapping[State, int] = {
 _ACCEPT = "fix it, or accept it: `runevals accept`"
 _MORE_RUNS = "more runs on both sides (`repeat`), or a run with `--base REF`"
 _ELSEWHERE = {
-    "tool": "more runs by your tool on both sides, or `rerun`, once it is merged, with `--base REF`",
+    "tool": "more runs by your tool on both sides, or `--base REF` with `rerun` in its settings",
     "function": "more runs on both sides (`repeat`)",
 }
 
@@ -50,7 +50,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
         State.NOT_KNOWN,
         "runs that could not be measured would decide it",
         "run it again",
-        elsewhere={"tool": "run it again, or mend `rerun` on the base, whose settings hold"},
+        elsewhere={"tool": "run it again, or mend `rerun`: with `--base` in the base's settings, else in yours"},
     ),
     Reason.UNMEASURED: Meaning(
         State.NOT_KNOWN,
