@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 from msgspec.structs import replace
 
-from runevals.records import FRESH, Comparison, Conclusion, Finding, Reason, RunReport, State
+from runevals.records import Comparison, Conclusion, RunReport
 from runevals.records.errors import InvalidSettings, RunevalsError
 from runevals.reports.identity import target_name
 from runevals.repository import git
@@ -20,9 +20,8 @@ from runevals.run.request import RunRequest
 from runevals.run.shards.merge import same_model
 from runevals.run.sides import can_run_again, open_base, open_old_form, open_side, rerunnable
 from runevals.run.target_runner import HEAD_LOOKS, TargetRunner
-from runevals.verdict.findings import state_of
 from runevals.verdict.matching import Key
-from runevals.verdict.outcome import Baseline, with_weakenings
+from runevals.verdict.outcome import Baseline, with_context
 from runevals.verdict.settle import alone, settled
 from runevals.version import __version__
 
@@ -51,12 +50,7 @@ def compare_with_base(
     error = runner.base_error or runner.trouble  # why fresh runs could not be made
     caveats = (*comparison.caveats, *filter(None, [error]))
     comparison = replace(comparison, caveats=caveats, base_error=runner.base_error)
-    if baseline.too_little:
-        why = f"{baseline.source.replace(FRESH, 'the base')} cannot be run: {baseline.too_little}"
-        unknown = Finding(family="whole", state=State.NOT_KNOWN, reason=Reason.BASE_MISSING, detail=why)
-        findings = (*comparison.findings, unknown)
-        comparison = replace(comparison, findings=findings, state=state_of(findings))
-    return report, with_weakenings(comparison, request.weakenings)
+    return report, with_context(comparison, baseline, request.weakenings)
 
 
 def runner_of(head: Measurement | RunReport, baseline: Baseline | None, request: RunRequest) -> TargetRunner:

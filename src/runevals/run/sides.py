@@ -166,7 +166,7 @@ def _of_other_side(settings: Settings, head: Settings) -> Settings:
 def measure_base(request: RunRequest, commit: str) -> Baseline:
     """The base, measured now. Raises RunevalsError."""
     request.tell(f"Running the base {commit[:7]} first")
-    report, too_little = None, ""
+    report, why = None, ""
     with _base_request(request, commit, request.settings.measure.repeat) as of_base:
         try:
             with open_side(of_base, f"base {commit}", of=_OF_BASE) as base:
@@ -175,9 +175,10 @@ def measure_base(request: RunRequest, commit: str) -> Baseline:
         except KeyRefused as error:
             raise ExternalError(f"{error}; {KEY_NEEDED}") from error
         except ExternalError as error:
-            too_little = f"{error}{phrase(runs_code(of_base.settings), f'; {WORKTREE_HAS}')}"
+            why = f"{error}{phrase(runs_code(of_base.settings), f'; {WORKTREE_HAS}')}"
             if report is None or not any(case.values for case in report.cases):
-                raise ExternalError(too_little) from error
+                raise ExternalError(why) from error
+    too_little = phrase(why, f"the base {commit[:7]} cannot be run: {{}}")
     return Baseline(report=report, source=f"{FRESH} {commit[:7]}", fresh=True, too_little=too_little)
 
 

@@ -27,7 +27,7 @@ from runevals.run.target_runner import Runner, lost_cases
 from runevals.run.tool_results import fresh_with_lost_scores, in_suites_of, report_of
 from runevals.targets.command import failure_of
 from runevals.targets.environment import cleaned
-from runevals.verdict.outcome import Baseline, conclusion_of, decision, since_mark, with_weakenings
+from runevals.verdict.outcome import Baseline, conclusion_of, decision, since_mark, with_context
 from runevals.verdict.settle import settled
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def concluded(report: RunReport, baseline: Baseline | None, request: RunRequest)
     why = phrase(runner.why_no_base_commit, "rerun ran only this side: {}")
     notices = filter(None, {why for finding in comparison.findings if finding.head is not None})
     report = replace(report, run=replace(report.run, notices=(*report.run.notices, *notices)))
-    comparison = with_weakenings(comparison, request.weakenings)
+    comparison = with_context(comparison, baseline, request.weakenings)
     return conclusion_of(report, comparison, rules, since_mark(report, request.mark, rules.regression))
 
 

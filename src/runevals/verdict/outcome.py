@@ -29,6 +29,7 @@ from runevals.records import (
 )
 from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, INTERRUPTED, PASSED
 from runevals.verdict.compare import compare
+from runevals.verdict.findings import state_of
 from runevals.verdict.gates import apply_gates
 from runevals.verdict.headlines import loss, no_loss, not_known, warning
 from runevals.verdict.skill_matrix import skill_matrix
@@ -68,13 +69,21 @@ def decision(
     comparison = None
     if baseline is not None:
         comparison = compare(head, baseline.report, baseline.source, rule=rules.regression)
-        comparison = with_weakenings(comparison, weakenings)
+        comparison = with_context(comparison, baseline, weakenings)
     return conclusion_of(head, comparison, rules, since_mark(head, mark, rules.regression))
 
 
-def with_weakenings(comparison: Comparison, weakenings: tuple[Weakening, ...]) -> Comparison:
-    """The comparison, with weakenings of settings and of the quarantine list before those of the suites."""
-    return replace(comparison, weakenings=(*weakenings, *comparison.weakenings))
+def with_context(comparison: Comparison, baseline: Baseline, weakenings: tuple[Weakening, ...]) -> Comparison:
+    """The comparison with weakenings of settings and of the quarantine list before those of the suites.
+
+    Of a base that was measured in part, what is not a loss is not known.
+    """
+    comparison = replace(comparison, weakenings=(*weakenings, *comparison.weakenings))
+    if not baseline.too_little:
+        return comparison
+    why = Finding(family="whole", state=State.NOT_KNOWN, reason=Reason.BASE_MISSING, detail=baseline.too_little)
+    findings = (*comparison.findings, why)
+    return replace(comparison, findings=findings, state=state_of(findings))
 
 
 def since_mark(head: RunReport, mark: MarkRun | None, rule: RegressionRule) -> MarkComparison | None:

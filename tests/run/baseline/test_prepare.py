@@ -195,6 +195,17 @@ def test_a_loss_that_half_a_base_proves_blocks(needing, runevals):
     ended(code, 1, out + err, "✗ 3 of 10 cases regressed: k0, k2, k4; 17 more may have")
 
 
+def test_a_base_that_shards_can_measure_only_in_part_is_not_known_either(needing, runevals):
+    needing.on_base(agent=PARTLY)
+    commit = twenty(needing)
+    needing.write("agent.py", "def answer(prompt):\n    return 'Paris'\n")
+    for part in (1, 2):
+        runevals("--shard", f"{part}/2", "-q", "-o", f"{part}.json")
+    code, out, err = runevals("merge", "1.json", "2.json", "--base", "main", "-o", "out.json")
+    told = f"the base {commit} cannot be run: it measured 10 of 20 cases"
+    ended(code, 3, out + err, told, "– no_regression")
+
+
 def test_a_case_that_the_base_cannot_measure_is_not_known_if_it_fails_now(needing, runevals):
     """However many runs are made; a reviewer may accept it."""
     needing.on_base(agent=PARTLY.replace("% 2", "== 7"))

@@ -190,7 +190,7 @@ def _run_now(stored: StoredBase, commit: str, run: RunBase) -> StoredBase:
     try:
         baseline = run(commit)
         if baseline.too_little and stored.baseline is not None:  # the older one says more
-            raise ExternalError(baseline.too_little)
+            return _not_run(stored, baseline.too_little)
     except NoSuiteFound as error:
         if stored.baseline is not None or stored.never_stored:
             return _not_run(stored, f"the base {commit[:7]} has nothing to run: {error.first_line}")
