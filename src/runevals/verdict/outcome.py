@@ -217,7 +217,7 @@ def _verdict(
     if unknown:
         passes = rules.on_unknown == "pass"
         headline = not_known(unknown, report.run, passes=passes) + remarks
-        return passed(f"{headline} (`on_unknown: pass`)", warns=True) if passes else _not_known(headline)
+        return passed(f"{headline} (`on_unknown` lets it pass)", warns=True) if passes else _not_known(headline)
     if comparison is None:
         return _alone(report, gates)
     if _gating(comparison, rules) and (doubt := warning(comparison)):
