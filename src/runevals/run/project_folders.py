@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from runevals.lib.checkout import repository_root
+from runevals.lib.storage.files import path_from
 from runevals.lib.text.numbers import short_list
 from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.repository import git
@@ -74,7 +75,7 @@ def _settings_files(
 ) -> Mapping[str, str]:
     """Folder → its settings file, both relative to `cwd`. Raises InvalidSuite for two in a folder."""
     by_folder: dict[str, list[Path]] = {}
-    above = PurePosixPath(os.path.relpath(cwd, repository).replace(os.sep, "/"))
+    above = PurePosixPath(path_from(cwd, repository))
     for file in sorted(files):
         path = PurePosixPath(file)
         if path.name in NAMES and path.is_relative_to(above):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.storage.files import path_from
 from runevals.lib.text.escape import one_line
 from runevals.records import Suite
 from runevals.records.errors import InvalidSettings
@@ -146,7 +146,7 @@ def _config_of_base(settings: Settings, side: BaseSide) -> _Config | None:
 def _in_repository(path: Path, repository: Path) -> str | None:
     """`path` as git writes it; None if it is outside, with or without following links."""
     both = ((path, repository), (path.resolve(), repository.resolve()))
-    names = (os.path.relpath(here, root).replace(os.sep, "/") for here, root in both)
+    names = (path_from(here, root) for here, root in both)
     return next((name for name in names if not name.startswith("../")), None)
 
 

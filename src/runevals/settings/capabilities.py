@@ -6,7 +6,6 @@ In CI a change reaches what its base's settings and the workflow name. What its 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,7 @@ from typing import Any
 
 from runevals.lib.nullable import if_known
 from runevals.lib.parsing.shapes import entries_of, object_in
+from runevals.lib.storage.files import path_from
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.secret_variables import API_KEY_ENV, JOB_TOKENS
 from runevals.models.chat.providers import PROVIDERS, address
@@ -163,8 +163,7 @@ def servers_at(repository: Path, base: Path, commit: str | None = None) -> Serve
     """Reads a file of MCP servers that settings in `base` name: of the checkout, or of a commit."""
 
     def at_commit(name: str) -> Mapping[str, Any]:
-        path = os.path.relpath(base / name, repository).replace(os.sep, "/")
-        content = git.file_at(repository, commit or "", path)
+        content = git.file_at(repository, commit or "", path_from(base / name, repository))
         with suppress(ValueError, RecursionError):
             return object_in(object_in(json.loads(content or b"{}")).get("mcpServers"))
         return {}

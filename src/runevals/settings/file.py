@@ -15,7 +15,7 @@ from runevals.lib.checkout import repository_root
 from runevals.lib.nullable import without_none
 from runevals.lib.parsing.shapes import object_in
 from runevals.lib.parsing.source import JsonPath, Source, decoded, is_of_git, parse_text, read_text, resolved_path
-from runevals.lib.storage.files import relative_name
+from runevals.lib.storage.files import path_from, relative_name
 from runevals.lib.text.secrets import KEY_SHAPES
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSettings, InvalidSuite
@@ -118,7 +118,7 @@ def base_settings_file(
 
     def contents_of(paths: Sequence[Path]) -> Iterable[bytes | None]:
         # Not resolved: a link of the work tree must not decide which file is the base's settings.
-        names = {path: os.path.relpath(path, repository).replace(os.sep, "/") for path in paths}
+        names = {path: path_from(path, repository) for path in paths}
         inside = {path: name for path, name in names.items() if not name.startswith("../")}
         known.update(zip(inside, read([*inside.values()]), strict=True))
         return map(known.get, paths)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from runevals.lib.parsing.source import decoded
+from runevals.lib.storage.files import path_from
 from runevals.models.chat.providers import ProviderName
 from runevals.records.errors import InvalidSettings
 from runevals.repository import git
@@ -87,7 +87,7 @@ def _judgements_of_base(name: str | None, base: Path, raw: RawEndpoint) -> str |
     side, root = raw.base_side, raw.repository
     if side is None or not name or raw.origins["judge"] == raw.file.display_name:
         return None
-    relative = os.path.relpath(base / name, root).replace(os.sep, "/")
+    relative = path_from(base / name, root)
     if relative.startswith("../") or not (raw.is_of_base("judge") or git.may_be_committed(root, base / name)):
         return None
     content = git.file_at(root, side.commit, relative)

@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from runevals.lib.storage.files import path_from
 from runevals.lib.text.suggest import did_you_mean
 from runevals.programs.exchange import MAX_OUTPUT_BYTES
 from runevals.programs.line_process import AnswerTooLarge, LineProcess, ProcessDied
@@ -308,7 +309,7 @@ def _absent_function(base: Path, file: str, function: str) -> str | None:
     path = base / file
     if not path.is_file():
         siblings = sorted(path.parent.glob("*.py")) if path.parent.is_dir() else []
-        near = did_you_mean(file, [Path(os.path.relpath(sibling, base)).as_posix() for sibling in siblings])
+        near = did_you_mean(file, [path_from(sibling, base) for sibling in siblings])
         return f"there is no file {file}{near}"
     try:
         names = set(_names(ast.parse(path.read_bytes())))

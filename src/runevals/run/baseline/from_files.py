@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -12,6 +11,7 @@ from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
+from runevals.lib.storage.files import path_from
 from runevals.lib.text.numbers import first_of, phrase
 from runevals.models.http.origin import without_credentials
 from runevals.records import RunReport
@@ -246,7 +246,7 @@ def _document_of_base(path: str, side: BaseSide, settings: Settings) -> RunRepor
 
 def _inside(path: Path, settings: Settings) -> str | None:
     """A path as git writes it, None outside the repository. Links of the work tree are not followed."""
-    relative = os.path.relpath(path, settings.repository).replace(os.sep, "/")
+    relative = path_from(path, settings.repository)
     return None if relative.startswith("../") else relative
 
 
