@@ -97,8 +97,9 @@ def require_not_committed(paths: Sequence[Path], settings: Settings) -> None:
 
 
 def _has_committed(path: Path, repository: Path) -> bool:
-    of_folder = git.tracked_in(repository.resolve(), path.resolve())
-    return of_folder != frozenset() or git.may_be_committed(repository, path)
+    if path.is_dir() and git.tracked_in(repository.resolve(), path.resolve()) != frozenset():
+        return True
+    return git.may_be_committed(repository, path)
 
 
 def read_report(path: Path, name: str = "", reading: Reading = AS_IT_SAYS) -> RunReport:

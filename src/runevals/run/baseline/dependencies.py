@@ -109,9 +109,10 @@ def lacking_files(settings: Settings, commit: str, before_s: float) -> list[str]
 def _may_be_data(path: Path, root: Path, before_s: float) -> bool:
     """Whether a program may read an ignored file or folder: it is not hidden, compiled or an environment."""
     is_hidden = any(part.startswith((".", "__")) for part in path.relative_to(root).parts)
+    if is_hidden or path.suffix in (".pyc", ".log", ".egg-info"):
+        return False
     with suppress(OSError):
-        is_built = path.suffix in (".pyc", ".log", ".egg-info") or (path / "pyvenv.cfg").exists()
-        return not (is_hidden or is_built) and path.stat().st_mtime < before_s
+        return not (path / "pyvenv.cfg").exists() and path.stat().st_mtime < before_s
     return False
 
 
