@@ -157,7 +157,7 @@ class PutBackRunner(Struct, kw_only=True):
 
 @contextmanager
 def put_back_runner(
-    request: RunRequest, head: str, change: ChangeHunks, way_out: str = ""
+    request: RunRequest, head: str, change: ChangeHunks, way_out: str = "", lost: Mapping[Key, Least] = {}
 ) -> Iterator[PutBackRunner]:
     """The runner in a worktree of the commit `head`, with what is not committed yet. Raises RunevalsError."""
     settings = request.settings
@@ -171,7 +171,9 @@ def put_back_runner(
         words = replace(words, environment=environment, base_side=settings.base_side, of_change=settings.of_change)
         there = replace(base_settings(words, settings), not_from=settings.repository)
         prepare(settings, with_own_packages(there, settings.repository), request.budget.stop)
-        runner = PutBackRunner(request=request, words=words, checkout=checkout, change=change, way_out=way_out)
+        runner = PutBackRunner(
+            request=request, words=words, checkout=checkout, change=change, way_out=way_out, lost=lost
+        )
         try:
             yield runner
         finally:

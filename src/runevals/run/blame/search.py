@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from itertools import zip_longest
 
@@ -69,7 +69,8 @@ def blamed(
     settings = with_target(request.settings, request.suites.suites).repeated(1, cached=True)
     request = replace(request, settings=settings)
     head = settings.head.commit or ""
-    alike = examples(conclusion, ("lost",), each=1) if job else _searched_cases(conclusion, request)
+    lost = lost_cases(conclusion.comparison)
+    alike = examples(conclusion, ("lost",), each=1) if job else _searched_cases(conclusion, request, lost)
     files, change = hunks_since(base, request, code=code)
     deterministic = conclusion.comparison.deterministic
     runs_of = partial(_allowed_runs, settings, request.suites, runs)
@@ -82,8 +83,7 @@ def blamed(
         f"Searching {what} for what lost {plural(len(keys), 'case')}: at most {plural(limit, 'run')} a case"
     )
     searches = {key: search_case(len(change.hunks), deterministic=deterministic, limit=limit) for key in keys}
-    with request.budget.timed(), put_back_runner(request, head, change, files.with_code) as runner:
-        runner.lost = lost_cases(conclusion.comparison)
+    with request.budget.timed(), put_back_runner(request, head, change, files.with_code, lost) as runner:
         results = searched(searches, runner.measure)
     if all(result.why_not == "unmeasured" for result in results.values()):
         trouble = f"the lost cases could not be run again: {one_line(runner.trouble, 300)}"
@@ -97,13 +97,12 @@ def not_searched(base: str, files: ChangedFiles, change: ChangeHunks) -> Blame:
     return Blame(base=base, hunks=len(change.hunks), files=len(files.files), uncommitted=files.uncommitted)
 
 
-def _searched_cases(conclusion: Conclusion, request: RunRequest) -> dict[Key, int]:
+def _searched_cases(conclusion: Conclusion, request: RunRequest, lost: Collection[Key]) -> dict[Key, int]:
     """The lost cases that are here and that the filters leave in; of many, examples of each cause.
 
     Raises InvalidSettings.
     """
-    assert conclusion.comparison is not None  # noqa: S101 - the caller chose it for that
-    lost, selection = lost_cases(conclusion.comparison), request.settings.selection
+    selection = request.settings.selection
     here = {(case.suite, case.key): is_selected(case, selection) for case in request.suites.cases}
     if missing := [key for key in lost if key not in here]:
         raise InvalidSettings(f"no suite here has the lost case {missing[0][1]}; name its suite with --suite PATH")
