@@ -31,7 +31,6 @@ from runevals.verdict.score import run_report
 
 IS_HEAD = "the base is the commit that is checked out: only changes that are not committed are compared"
 BOTH_SIDES = "{} holds for the base, too; `against`, or --baseline FILE, compares models"
-UNMEASURED = "the base's run could not measure {}"
 COMPARES_NOTHING = "nothing of the pull request's base is compared: `runevals action` does that, or `--base REF`"
 
 RunBase = Callable[[str], Baseline]  # measures a commit; raises RunevalsError
@@ -90,8 +89,7 @@ def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBas
     notices = tuple(filter(None, (is_head, phrase(short_list(flags), BOTH_SIDES))))
     try:
         baseline = measure(commit)
-        few = phrase(not baseline.too_little and why_unmeasured(baseline.report), UNMEASURED)
-        return StoredBase(baseline=baseline, notices=(*notices, *filter(None, [few])))
+        return StoredBase(baseline=baseline, notices=tuple(filter(None, (*notices, _errors_of(baseline)))))
     except NoSuiteFound as error:  # the change brings the first
         return StoredBase(notices=(nothing_to_run(commit, error),))
     except (ExternalError, InvalidSuite) as error:
@@ -189,19 +187,24 @@ def _is_unchanged(stored: StoredBase, settings: Settings, raw: RawSettings) -> b
 def _run_now(stored: StoredBase, commit: str, run: RunBase) -> StoredBase:
     try:
         baseline = run(commit)
-        if baseline.too_little and stored.baseline is not None:  # the older one says more
-            return _not_run(stored, baseline.too_little)
     except NoSuiteFound as error:
         if stored.baseline is not None or stored.never_stored:
             return _not_run(stored, f"the base {commit[:7]} has nothing to run: {error.first_line}")
         return StoredBase(notices=(*stored.notices, nothing_to_run(commit, error)), commit=commit)
     except RunevalsError as error:
         return _not_run(stored, f"the base {commit[:7]} cannot be run: {error.first_line}")
+    if baseline.too_little and stored.baseline is not None:  # the older one says more
+        return _not_run(stored, baseline.too_little)
     older = "" if stored.baseline is None else f"the stored result is of {stored.baseline.older}"
     why = "; ".join(filter(None, (older, stored.unreadable, stored.never_stored)))
-    errors = phrase(why_unmeasured(baseline.report), UNMEASURED)
-    notices = filter(None, (phrase(why, "the base was run anew: {}"), errors))
+    notices = filter(None, (phrase(why, "the base was run anew: {}"), _errors_of(baseline)))
     return StoredBase(baseline=baseline, notices=(*stored.notices, *notices), commit=commit)
+
+
+def _errors_of(baseline: Baseline) -> str:
+    """The notice about what the base's run could not measure; empty where the verdict says it."""
+    why = not baseline.too_little and why_unmeasured(baseline.report)
+    return phrase(why, "the base's run could not measure {}")
 
 
 def nothing_to_run(commit: str, error: NoSuiteFound) -> str:
