@@ -251,25 +251,28 @@ class CaseRuns(Struct):
             return Reason.PASSED_AGAIN, ""
         if runs.cached:
             return Reason.CACHE, f"a cache on the way answers its fresh runs ({runs.cached})"
-        reason, detail = _REASONS[evidence.state], ""
+        reason = _REASONS[evidence.state]
         if reason is Reason.BUDGET:
-            statuses = {run.status for run in (*runs.base, *runs.head)}
-            erred = evidence.state == "unknown" and (evidence.missing or Outcome.ERRORED in statuses)
-            if not any(run.status.measured for run in (*runs.pair.base.attempts, *runs.base)):
-                why = one_line(first_error(runs.pair.base) or "", 300)
-                reason, detail = Reason.UNMEASURED, phrase(why, "not measured on the base: {}")
-            elif evidence.state == "open" and self.runner.trouble:
-                return Reason.ERRORS, self.runner.trouble
-            elif erred:
-                reason = Reason.ERRORS
-            if reason is not Reason.BUDGET and self.rule.max_errors and not runs.pair.head.critical:
-                reason = Reason.ERRORS_ALLOWED
+            return self._why_open(runs, evidence)
         if evidence.state == "cleared" and passes_first:
             return Reason.PASSED_AGAIN, ""
         excused = reason in (Reason.BASE_ALIKE, Reason.UNPROVEN)  # by a base that fails as well now
         died_on_base = excused and runs.pair.before.passes and runs.base and not _passes(runs.base)
         doubt = doubt_of(self.runner, base_is_commit=self.base_is_commit) if died_on_base else None
-        return doubt or (reason, detail)
+        return doubt or (reason, "")
+
+    def _why_open(self, runs: _Runs, evidence: planning.Finding) -> tuple[Reason, str]:
+        """Why the runs of a case settle nothing."""
+        allowed = Reason.ERRORS_ALLOWED if self.rule.max_errors and not runs.pair.head.critical else None
+        if not any(run.status.measured for run in (*runs.pair.base.attempts, *runs.base)):
+            why = one_line(first_error(runs.pair.base) or "", 300)
+            return allowed or Reason.UNMEASURED, phrase(why, "not measured on the base: {}")
+        if evidence.state == "open" and self.runner.trouble:
+            return Reason.ERRORS, self.runner.trouble
+        statuses = {run.status for run in (*runs.base, *runs.head)}
+        if evidence.state == "unknown" and (evidence.missing or Outcome.ERRORED in statuses):
+            return allowed or Reason.ERRORS, ""
+        return Reason.BUDGET, ""
 
     def _without_base(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:
         """No fresh run of the base: the head's first ones clear a case, or count beside its scored runs.
