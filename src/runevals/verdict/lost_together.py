@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from statistics import fmean
 
-from runevals.records import CaseReport, Comparison, Conclusion, Finding, GateState, Reason, State
+from runevals.records import CaseReport, ChangeKind, Comparison, Conclusion, Finding, GateState, Reason, State
 from runevals.records.rules import CATEGORY_GATES
 from runevals.verdict.matching import Key, Pair
 
@@ -41,9 +41,10 @@ def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
     keys |= {each.key for each in comparison.cases(State.NOT_WORSE) if each.reason is Reason.NEW_FORM}
     too_few = Reason.INCOMPARABLE in {each.reason for each in comparison.findings}  # by what was removed, too
     is_strict = "weakening" in {each.metric for each in failed}
-    # Nothing runs the old form of another tool's case.
-    gone = comparison.of_kind("removed", "edited" if conclusion.report.run.of_tool else "removed")
-    weaker = comparison.weakenings if is_strict else gone if too_few else ()
+    gone: Sequence[ChangeKind] = ("removed",)
+    if conclusion.report.run.of_tool:  # nothing runs the old form of its cases
+        gone = ("removed", "edited")
+    weaker = comparison.weakenings if is_strict else comparison.of_kind(*gone) if too_few else ()
     return lost_keys(comparison).union(keys, ((one.suite, one.key) for one in weaker))
 
 
