@@ -123,7 +123,7 @@ class Reading(Struct, frozen=True, kw_only=True):
 
     columns: tuple[str, ...] = ()  # of plain rows
     parameters_are_attempts: bool = False  # of JUnit XML: `test_x[1]` and `test_x[2]` are one test
-    other_side: tuple[Path, ...] = ()  # what is not read though it lies in a folder of results: the baseline
+    other_side: Path | None = None  # what is not read though it lies in a folder of results: the baseline
 
 
 AS_IT_SAYS = Reading()

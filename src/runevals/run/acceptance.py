@@ -90,7 +90,7 @@ def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateR
 
 
 def with_caveat(conclusion: Conclusion, caveat: str, waiting: Sequence[AcceptedLoss] = ()) -> Conclusion:
-    """Adds to a conclusion, such as why a loss is not accepted; and which entries wait for a reviewer."""
+    """The conclusion with one more caveat, such as why a loss is not accepted, and the entries that wait."""
     assert conclusion.comparison is not None  # noqa: S101 - it found the losses
     caveats = (*conclusion.comparison.caveats, caveat)
     return replace(conclusion, comparison=replace(conclusion.comparison, caveats=caveats), waiting=tuple(waiting))

@@ -69,8 +69,10 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
     from runevals.run.provenance import of_this_checkout  # most comparisons are of our own documents
 
     require_not_committed(request.paths, settings)
-    other = tuple(map(Path.resolve, map(Path, filter(None, [settings.compare.baseline]))))
-    report = report_of_files(request.paths, replace(settings.compare.reading, other_side=other))
+    reading, baseline = settings.compare.reading, settings.compare.baseline
+    if baseline is not None:
+        reading = replace(reading, other_side=Path(baseline).resolve())
+    report = report_of_files(request.paths, reading)
     run, since_s = of_this_checkout(report.run, settings), git.committed_at(settings.repository)
     old = short_list([str(path) for path in request.paths if path.stat().st_mtime < since_s])
     run = replace(run, notices=tuple(filter(None, (*run.notices, phrase(old, OLDER)))))
