@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC
 
+from runevals.lib.nullable import known
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import plural
 from runevals.models.facts import NOTICE, ending
@@ -35,8 +36,7 @@ def endings(run: RunInfo) -> tuple[str, ...]:
     day = run.started_at.date()
     models = dict.fromkeys(
         (kind, name)
-        for identity in (run.target, run.judge)
-        if identity is not None
+        for identity in known((run.target, run.judge))
         for kind in identity.type.split(AND)
         for name in (identity.model or "").split(AND)
     )

@@ -16,7 +16,7 @@ from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 
-from runevals.lib.nullable import grouped, if_known
+from runevals.lib.nullable import grouped, if_known, known
 from runevals.lib.statistics.e_values import Pairs, bounds, needed
 
 K = TypeVar("K", bound=Hashable)
@@ -112,7 +112,7 @@ def entrant(
     """
     looks = grouped((_looks(unit, deterministic=deterministic), unit) for unit in units)
     lost, failing = looks.get("lost", []), looks.get("fails on both", [])
-    in_question = lost or [unit for unit in failing if doubts_base or len(_measured(unit.base)) < FEWEST_BASE_RUNS]
+    in_question = lost or [unit for unit in failing if doubts_base or len(known(unit.base)) < FEWEST_BASE_RUNS]
     if not in_question:
         return None
     return Entrant(
@@ -122,13 +122,13 @@ def entrant(
         deterministic=deterministic,
         doubtful=not lost,
         steady=any(_steady(unit) for unit in in_question),
-        base_known=all(_measured(unit.base) for unit in in_question),
-        head_known=all(_measured(unit.head) for unit in in_question),
+        base_known=all(known(unit.base) for unit in in_question),
+        head_known=all(known(unit.head) for unit in in_question),
     )
 
 
 def _looks(unit: Unit, *, deterministic: bool) -> Literal["lost", "fails on both", "well"]:
-    base, head = _measured(unit.base), _measured(unit.head)
+    base, head = known(unit.base), known(unit.head)
     if not unit.base or not unit.head:  # it is skipped there
         return "well"
     if not base or not head:  # what never passed on the base, and what passes now, is not lost whatever is missing
@@ -140,18 +140,14 @@ def _looks(unit: Unit, *, deterministic: bool) -> Literal["lost", "fails on both
 
 
 def _steady(unit: Unit) -> bool:
-    base = _measured(unit.base)
+    base = known(unit.base)
     return len(base) >= FEWEST_BASE_RUNS and min(base) >= _cut(unit)
 
 
 def _cut(unit: Unit) -> float:
     """Between the sides: a fresh value at or above it is like the base's, one below like the head's."""
-    base, head = _measured(unit.base), _measured(unit.head)
+    base, head = known(unit.base), known(unit.head)
     return (fmean(base) + fmean(head)) / 2 if {*base, *head} - {0.0, 1.0} and base and head else PASS
-
-
-def _measured(values: Values) -> list[float]:
-    return [value for value in values if value is not None]
 
 
 class _Case(Generic[K]):
