@@ -52,8 +52,7 @@ class SkillTriggered(Check):
         if calls is None:
             return _NO_TRACE
         skills = subject.response.skills
-        is_alone = skills is not None and len(skills) == 1
-        call = next((call for call in calls if _loads(call, self.skill, is_alone=is_alone)), None)
+        call = next((call for call in calls if _loads(call, self.skill, skills or ())), None)
         if call is not None:
             loads = {self.skill, *_loads_of(calls, skills or ())}
             reason = f"{self.skill} was loaded by a call of {call.name}"
@@ -82,16 +81,15 @@ class SkillTriggered(Check):
 
 
 def _loads_of(calls: Iterable[ToolCall], skills: Sequence[str]) -> set[str]:
-    is_alone = len(skills) == 1
-    return {skill for skill in skills if any(_loads(call, skill, is_alone=is_alone) for call in calls)}
+    return {skill for skill in skills if any(_loads(call, skill, skills) for call in calls)}
 
 
-def _loads(call: ToolCall, skill: str, *, is_alone: bool) -> bool:
+def _loads(call: ToolCall, skill: str, skills: Sequence[str]) -> bool:
     texts = [] if call.ok is False else input_texts(call)
     if any(same_tool(call.name, tool) for tool in _TOOLS):
         return any(_same_skill(text, skill) for text in texts)
     place = rf"(?:^|[^\w.-]){re.escape(_name(skill))}[/\\]+"
-    place = rf"(?:{place}|{_HERE})" if is_alone else place
+    place = rf"(?:{place}|{_HERE})" if len(skills) == 1 else place
     file = re.compile(rf"{place}SKILL\.md\b", re.IGNORECASE)
     return any(file.search(text) for text in texts)
 
