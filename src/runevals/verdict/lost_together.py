@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from statistics import fmean
 
 from runevals.records import CaseReport, ChangeKind, Comparison, Conclusion, Finding, GateState, Reason, State
@@ -10,6 +10,8 @@ from runevals.records.rules import CATEGORY_GATES
 from runevals.verdict.matching import Key, Pair
 
 CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})  # by fresh runs
+# By whether another tool ran the cases: nothing runs the old form of those that were edited.
+_GONE: Mapping[bool, Sequence[ChangeKind]] = {False: ("removed",), True: ("removed", "edited")}
 LEAST_PART = 0.5  # of the fall of a score: what fell less is as much by chance
 
 
@@ -41,10 +43,8 @@ def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
     keys |= {each.key for each in comparison.cases(State.NOT_WORSE) if each.reason is Reason.NEW_FORM}
     too_few = Reason.INCOMPARABLE in {each.reason for each in comparison.findings}  # by what was removed, too
     is_strict = "weakening" in {each.metric for each in failed}
-    gone: Sequence[ChangeKind] = ("removed",)
-    if conclusion.report.run.of_tool:  # nothing runs the old form of its cases
-        gone = ("removed", "edited")
-    weaker = comparison.weakenings if is_strict else comparison.of_kind(*gone) if too_few else ()
+    gone = comparison.of_kind(*_GONE[conclusion.report.run.of_tool]) if too_few else ()
+    weaker = comparison.weakenings if is_strict else gone
     return lost_keys(comparison).union(keys, ((one.suite, one.key) for one in weaker))
 
 

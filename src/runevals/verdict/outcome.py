@@ -74,16 +74,11 @@ def decision(
 
 
 def with_context(comparison: Comparison, baseline: Baseline, weakenings: tuple[Weakening, ...]) -> Comparison:
-    """The comparison with weakenings of settings and of the quarantine list before those of the suites.
-
-    Of a base that was measured in part, what is not a loss is not known.
-    """
-    comparison = replace(comparison, weakenings=(*weakenings, *comparison.weakenings))
-    if not baseline.too_little:
-        return comparison
-    why = Finding(family="whole", state=State.NOT_KNOWN, reason=Reason.BASE_MISSING, detail=baseline.too_little)
-    findings = (*comparison.findings, why)
-    return replace(comparison, findings=findings, state=state_of(findings))
+    """The comparison with what is known beside its cases: other weakenings, and a base measured in part."""
+    weakenings, findings, why = (*weakenings, *comparison.weakenings), comparison.findings, baseline.too_little
+    if why:
+        findings += (Finding(family="whole", state=State.NOT_KNOWN, reason=Reason.BASE_MISSING, detail=why),)
+    return replace(comparison, findings=findings, state=state_of(findings), weakenings=weakenings)
 
 
 def since_mark(head: RunReport, mark: MarkRun | None, rule: RegressionRule) -> MarkComparison | None:
