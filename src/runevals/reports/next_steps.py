@@ -73,9 +73,8 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
-    changes = comparison.of_kind("regressed", "worse", "edited")
-    lost = [each for each in changes if (each.suite, each.key) in proven]
-    lost_here = any(each.change != "edited" or (each.head and each.head.any_failed) for each in lost)
+    lost = [one for one in comparison.of_kind("regressed", "worse", "edited") if (one.suite, one.key) in proven]
+    lost_here = any(one.change != "edited" or (one.head and one.head.any_failed) for one in lost)
     if lost_here and base is not None and not lines_known and not run.of_tool:
         code = "" if {text.by_code for text in conclusion.prompt_changes} == {False} else " --code"
         options = _options(run.settings, RUN_SETTINGS, where.folder)

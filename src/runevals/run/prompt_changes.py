@@ -101,8 +101,7 @@ def _changes(
 
 def prompt_files(settings: Settings, loaded: LoadedSuites) -> Iterator[str]:
     """The texts that a target reads, and the settings file: their paths in the repository, each once."""
-    target = settings.target
-    paths = [*(() if target is None else target.prompts), *_fixed(settings, loaded)]
+    paths = [*([] if settings.target is None else settings.target.prompts), *_fixed(settings, loaded)]
     files = [file for path in paths for file in (sorted(path.rglob("*.md")) if path.is_dir() else [path])]
     root = settings.repository.resolve()
     for path in dict.fromkeys(path.resolve() for path in files[:MOST_READ]):
@@ -122,8 +121,8 @@ def _other_texts(settings: Settings, loaded: LoadedSuites, commit: str, changed:
 
     Without `depends_on`: those that look like prompts, if the target may read any file.
     """
-    guesses, target = not settings.compare.depends_on, settings.target
-    if guesses and (target is None or not target.reads_other_files):
+    guesses = not settings.compare.depends_on
+    if guesses and (settings.target is None or not settings.target.reads_other_files):
         return []
     root = settings.repository.resolve()
     texts = [name for pair in changed() if (name := pair[1] or pair[0] or "").endswith(TEXTS)]

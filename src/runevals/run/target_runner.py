@@ -135,9 +135,8 @@ class TargetRunner(Runner, kw_only=True, dict=True):
         base = self._looking("base", only, after, self.base_looks)
         head = self._looking("head", only, after, HEAD_LOOKS)
         looks = len(base.plan.cases) * self.base_looks + len(head.plan.cases) * HEAD_LOOKS
-        extent = f"{plural(looks, 'run')} of {plural(len(head.plan.cases), 'case')} on both sides"
-        again = f"running the base {self.base_name} again before saying so, {extent}"
-        self.request.tell(f"{capitalised(why)}: {again}")
+        many = f"{plural(looks, 'run')} of {plural(len(head.plan.cases), 'case')} on both sides"
+        self.request.tell(f"{capitalised(why)}: running the base {self.base_name} again before saying so, {many}")
         watch = self.request.progress(base, head, phase="base and head", total=looks)
         try:
             for _ in watch(side_by_side((base, head), after=after)):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.record_from import record_from
 from runevals.lib.text.numbers import phrase, plural, short_list
@@ -69,10 +70,8 @@ def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:
     from runevals.run.provenance import of_this_checkout  # most comparisons are of our own documents
 
     require_not_committed(request.paths, settings)
-    reading, baseline = settings.compare.reading, settings.compare.baseline
-    if baseline is not None:
-        reading = replace(reading, other_side=Path(baseline).resolve())
-    report = report_of_files(request.paths, reading)
+    other = if_known(lambda name: Path(name).resolve(), settings.compare.baseline)
+    report = report_of_files(request.paths, replace(settings.compare.reading, other_side=other))
     run, since_s = of_this_checkout(report.run, settings), git.committed_at(settings.repository)
     old = short_list([str(path) for path in request.paths if path.stat().st_mtime < since_s])
     run = replace(run, notices=tuple(filter(None, (*run.notices, phrase(old, OLDER)))))

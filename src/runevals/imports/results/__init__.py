@@ -130,9 +130,8 @@ def _results_in(folder: Path, reading: Reading) -> tuple[list[Path], list[Path]]
     agentv and skill-creator write a `grading.json` for each run in a folder below the file of all runs, and a
     `benchmark.json` that may have none of them.
     """
-    mine = _files(folder)
-    if (other := reading.other_side) is not None:
-        mine = [path for path in mine if not path.resolve().is_relative_to(other)]
+    other = reading.other_side
+    mine = [path for path in _files(folder) if other is None or not path.resolve().is_relative_to(other)]
     known = {path: one for path in mine if (one := _results_format(path, reading)) is not None}
     files = known if reading.columns else {path: one for path, one in known.items() if one is not rows} or known
     if not files:
