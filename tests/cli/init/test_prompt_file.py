@@ -185,6 +185,7 @@ def test_a_skill_gets_a_suite_of_its_own_and_is_not_run_before_the_author_wrote_
         project.write(f".claude/skills/{name}/SKILL.md", SKILL.format(name=name))
     code, out, err = runevals("init", "--yes")
     assert (code, err.count("still marked “replace me”")) == (0, 2)
+    assert "default_evaluators" not in out, "its suite has none"
     suite = project.document(".claude/skills/notes/evals/evals.json")
     assert suite["skill_name"] == "notes"
     assert suite["evals"][0]["prompt"].startswith("replace me: ")

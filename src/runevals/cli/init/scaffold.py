@@ -136,7 +136,8 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     first = [] if is_new else list(_not_named(settings, prompt, target))
     first += [f"  for the {one.name}: {one.fix}" for one in lacking]
     is_starter = prompt.name and not (loaded.suites or prompt.is_suite)
-    marked = phrase(is_starter, f", instead of those marked “{PLACEHOLDER}”; `default_evaluators` check each, too")
+    by_default = phrase(not prompt.is_skill, "; `default_evaluators` check each, too")
+    marked = phrase(is_starter, f", instead of those marked “{PLACEHOLDER}”{by_default}")
     first.append(f"  put your own cases into the suite{marked}, then: {_there(settings, here, 'runevals')}")
     steps = _next_steps(settings, prompt, first, here, github=github)
     return Scaffold(
