@@ -117,12 +117,7 @@ def grade(value: object) -> Answer | str:
         return f"'reason' must be text, not {_kind(reason)}"
     if not isinstance(details, dict | None):
         return f"'details' must be an object, not {_kind(details)}"
-    return Answer(
-        passed=passed,
-        score=if_known(float, score),
-        reason=_shortened(reason),
-        details=details or {},
-    )
+    return Answer(passed=passed, score=if_known(float, score), reason=_shortened(reason), details=details or {})
 
 
 def _assertion(value: object) -> Answer | str:

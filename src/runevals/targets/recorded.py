@@ -67,10 +67,7 @@ class RecordedTarget(Struct, frozen=True):
     def identity(self) -> ModelIdentity:
         """The file; recorded answers are deterministic unless the settings say otherwise."""
         return ModelIdentity(
-            type="recorded",
-            model=self.model,
-            deterministic=self.deterministic,
-            detail={"path": self.display_path},
+            type="recorded", model=self.model, deterministic=self.deterministic, detail={"path": self.display_path}
         )
 
     def close(self) -> None:

@@ -233,12 +233,7 @@ _case_p = cache(case_p_value)
 
 
 def is_improved(
-    sides: Sides,
-    test: BlockedTest | None,
-    rule: RegressionRule,
-    evidence: FreshEvidence,
-    *,
-    deterministic: bool,
+    sides: Sides, test: BlockedTest | None, rule: RegressionRule, evidence: FreshEvidence, *, deterministic: bool
 ) -> bool:
     """Whether more passes now: by fresh rounds if there are any; of a deterministic target, every gain is real."""
     if deterministic:

@@ -8,14 +8,7 @@ import json
 from msgspec.structs import replace
 
 from runevals.lib.nullable import if_known
-from runevals.records import (
-    CaseReport,
-    Problem,
-    RunReport,
-    SimulatedConversation,
-    TurnReport,
-    WorkspaceChanges,
-)
+from runevals.records import CaseReport, Problem, RunReport, SimulatedConversation, TurnReport, WorkspaceChanges
 from runevals.records.rules import Content
 
 

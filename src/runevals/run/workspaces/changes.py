@@ -165,10 +165,7 @@ def file_at(root: Path, path: str) -> FileFound:
     content = read_file(root, path, MOST_FOUND_BYTES)
     lines = _lines(content)
     return FileFound(
-        path=path,
-        kind=kind_at(root, path),
-        text=if_known("".join, lines),
-        size=if_known(len, content),
+        path=path, kind=kind_at(root, path), text=if_known("".join, lines), size=if_known(len, content)
     )
 
 

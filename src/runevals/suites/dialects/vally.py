@@ -49,7 +49,7 @@ _TOOL_CALLS = Path(__file__).with_name("vally_tool_calls.js").read_text(encoding
 # Types that look at all turns of a conversation, and those whose score falls beyond a maximum.
 _BUDGETS = frozenset({"tool-call-count", "turn-count", "wall-time", "max_turns", "max_duration"})
 _OF_ALL_TURNS = _BUDGETS | {
-    *("tool-calls", "skill-invocation", "expect_tools", "reject_tools", "expect_skills", "reject_skills"),
+    *("tool-calls", "skill-invocation", "expect_tools", "reject_tools", "expect_skills", "reject_skills")
 }
 
 
