@@ -167,7 +167,7 @@ def lost(suffix: str, text: str, folder: Path) -> list[str] | None:
     path = folder / f"suite{suffix}"
     path.write_text(text, encoding="utf-8")
     try:
-        suite = load(path, path.name, LoadOptions(root=folder, evaluators=("ExactMatch",)))
+        suite = load(path, path.name, LoadOptions(root=folder, evaluators={"ExactMatch": {}}))
     except InvalidSuite:
         return None
     if suite.errors or any(problem.level == "warning" for problem in suite.problems):

@@ -141,7 +141,7 @@ def loaded_case(folder, document, name="evals.json"):
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(document), encoding="utf-8")
-    suite = load(path, name, LoadOptions(evaluators=("preset-exact-match",)))
+    suite = load(path, name, LoadOptions(evaluators={"preset-exact-match": {}}))
     assert suite.errors == ()
     (case,) = suite.cases
     return case
@@ -241,6 +241,6 @@ def test_a_case_is_the_same_in_rows_and_in_an_eval_document(tmp_path):
     document = {"schemaVersion": "1.2.0", "default_evaluators": {"PartialMatch": {}}, "items": [item]}
     (tmp_path / "evals.json").write_text(json.dumps(document), encoding="utf-8")
     (tmp_path / "rows.csv").write_text("input,expected,category\nCapital of France?,Paris,eu\n", encoding="utf-8")
-    options = LoadOptions(evaluators=("PartialMatch",))
+    options = LoadOptions(evaluators={"PartialMatch": {}})
     first, second = (load(tmp_path / name, name, options).cases[0] for name in ("evals.json", "rows.csv"))
     assert first.fingerprint == second.fingerprint

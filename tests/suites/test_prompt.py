@@ -12,7 +12,7 @@ from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects import LoadOptions, load
 from runevals.suites.prompt import prompt_problems, variables_of, with_prompts
 
-ROWS = LoadOptions(evaluators=("preset-exact-match",))
+ROWS = LoadOptions(evaluators={"preset-exact-match": {}})
 
 
 @pytest.fixture

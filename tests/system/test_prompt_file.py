@@ -322,6 +322,19 @@ def test_a_table_of_variables_is_read_for_several_targets(change, runevals, sett
     assert out.count("2 of 2 cases pass") == 2
 
 
+def test_the_settings_give_the_checks_of_a_table_their_options(change, runevals):
+    change.write("t.csv", "id,input,expected\nk1,France,France\nk2,Peru,Peru\n")
+    change.write("app.py", "def answer(prompt):\n    return prompt\n")
+    checks = "{preset-contains: {}, max_length: {value: 5}, not_contains: {value: Fr}}"
+    change.write(
+        "runevals.yaml", f"suites: [{{path: t.csv, evaluators: {checks}}}]\ntarget: python:app.py:answer\n"
+    )
+    code, out, err = runevals(*OUT)
+    ended(code, 0, out + err, "k1", "max_length: 6 characters, at most 5 wanted", "not_contains: found: Fr")
+    code, _, err = runevals("validate", "t.csv", "--evaluators", "max_length")
+    ended(code, 2, err, "max_length needs the option 'value'", "`evaluators: {max_length: {…}}`")
+
+
 def test_the_question_names_the_cases_of_a_table(change, runevals):
     change.write("p.md", "{{shop}}: {{question}}")
     change.write("t.csv", "shop,question,expected\nAcme,Who?,Acme\nAcme,When?,Acme\n")

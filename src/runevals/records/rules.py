@@ -134,7 +134,7 @@ class SuiteEntry(Struct, frozen=True, kw_only=True, gc=False):
 
     path: str
     base: Path
-    evaluators: tuple[str, ...] = ()
+    evaluators: Mapping[str, Mapping[str, object]] = {}  # for rows, with their options
     columns: Mapping[str, str] = {}  # of rows, by what they are
     from_file: bool = False  # the settings file names it, which a change may have brought
 

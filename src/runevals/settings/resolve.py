@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci, may_be_change
 from runevals.lib.nullable import if_known
+from runevals.lib.parsing.shapes import options_by_name
 from runevals.lib.parsing.source import path_inside
 from runevals.lib.plugins import load_only
 from runevals.lib.text.secrets import remember_keys
@@ -515,7 +516,7 @@ def _suites(value: Any, origin: str, file: SettingsFile, cwd: Path, repository: 
         SuiteEntry(
             path=path,
             base=base,
-            evaluators=tuple(entries[path].get("evaluators", ())),
+            evaluators=options_by_name(entries[path].get("evaluators")),
             columns=entries[path].get("columns", {}),
             from_file=from_file and inside,
         )

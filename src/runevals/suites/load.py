@@ -15,9 +15,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
-from runevals.evaluators.format_names import PRESETS
+from runevals.evaluators.format_names import INVERTED, PRESETS
 from runevals.evaluators.kinds import Scripted
 from runevals.lib.nullable import grouped
+from runevals.lib.parsing.shapes import options_by_name
 from runevals.lib.parsing.source import is_of_git, unreadable
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import first_of, plural
@@ -131,7 +132,7 @@ def require_evaluators(request: LoadRequest) -> None:
     unknown = []
     for name in dict.fromkeys((*request.evaluators, *of_entries)):
         try:
-            if name not in request.definitions:
+            if name not in {*request.definitions, *INVERTED}:
                 catalogue.find(PRESETS.get(name, name))
         except UnknownEvaluator as error:
             unknown.append(str(error))
@@ -474,7 +475,7 @@ def _rehearsal(spec: EvaluatorSpec, turn: Turn) -> Call | None:
 def _options(entry: SuiteEntry, request: LoadRequest) -> LoadOptions:
     templates = (request.template, *request.other_templates)
     return LoadOptions(
-        evaluators=entry.evaluators or request.evaluators,
+        evaluators=options_by_name([*request.evaluators]) or entry.evaluators,
         variables=tuple(name for template in filter(None, templates) for name in variables_of(template)),
         columns=entry.columns,
         only_prompts=request.evaluate_only or request.traits.sends_only_prompts,

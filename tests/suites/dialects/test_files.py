@@ -12,7 +12,7 @@ from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects import LoadOptions, load
 from tests.sample_suites import suite_files
 
-ROWS = LoadOptions(evaluators=("preset-exact-match",))
+ROWS = LoadOptions(evaluators={"preset-exact-match": {}})
 
 
 def read(path: Path) -> Suite:

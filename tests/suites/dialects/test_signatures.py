@@ -166,7 +166,7 @@ STRICT = [
 @pytest.mark.parametrize("path", sorted(STRICT), ids=lambda path: f"{path.parents[1].name}/{path.name}")
 def test_what_gate_and_import_read_is_told_apart_from_suites(path):
     with pytest.raises(OtherFormat, match=r"runevals (gate|import)"):
-        load(path, path.name, LoadOptions(evaluators=("ExactMatch",)))
+        load(path, path.name, LoadOptions(evaluators={"ExactMatch": {}}))
 
 
 @pytest.mark.parametrize("name", ["promptfooconfig.yaml", "my evals.json"])

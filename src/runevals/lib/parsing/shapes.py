@@ -31,6 +31,12 @@ def texts_in(value: object) -> list[str]:
     return [one for one in list_in(value) if isinstance(one, str)]
 
 
+def options_by_name(value: object) -> dict[str, Mapping[str, Any]]:
+    """Names with their options, or a list of names alone; those of another shape are left out."""
+    entries = value if isinstance(value, Mapping) else {name: {} for name in texts_in(value)}
+    return {name: options for name, options in entries.items() if isinstance(options, Mapping)}
+
+
 def is_number(value: object) -> TypeGuard[float]:
     """Whether it is a number; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)

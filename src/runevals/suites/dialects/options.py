@@ -9,6 +9,8 @@ from msgspec import Struct, field
 
 from runevals.records import EvaluatorSpec
 
+OptionsByName = Mapping[str, Mapping[str, object]]  # of evaluators
+
 
 class LoadOptions(Struct, frozen=True, kw_only=True):
     """`evaluators` are those that the run names for rows; `evaluate_only` scores the suite's own responses.
@@ -17,7 +19,7 @@ class LoadOptions(Struct, frozen=True, kw_only=True):
     file of the target uses.
     """
 
-    evaluators: tuple[str, ...] = ()
+    evaluators: OptionsByName = {}
     definitions: Mapping[str, EvaluatorSpec] = {}
     variables: tuple[str, ...] = ()
     only_prompts: bool = False  # the target is sent prompts, and nothing else of a case

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from msgspec.structs import replace
 
 from runevals.evaluators.format_names import PRESETS
-from runevals.lib.parsing.shapes import list_in, object_in, objects_in, texts_in
+from runevals.lib.parsing.shapes import list_in, object_in, objects_in, options_by_name
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
 from runevals.lib.text.numbers import phrase
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
@@ -35,6 +35,7 @@ from runevals.suites.dialects.checking import (
     expected_problems,
     needs_expected,
     sorted_by_position,
+    spec_of,
     suite_of,
     with_numbered_keys,
     without_expected,
@@ -50,7 +51,7 @@ from runevals.suites.dialects.columns import (
     is_table,
     opening_of,
 )
-from runevals.suites.dialects.options import LoadOptions
+from runevals.suites.dialects.options import LoadOptions, OptionsByName
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "rows"
@@ -59,6 +60,7 @@ KEYS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
 _READ = ("messages", "history", "chat_history", "mocks", "mocksStrict")  # which every target is sent
 _Specs = tuple[EvaluatorSpec, ...]
 _LISTS = ("rows", "data")
+_HOW_OPTIONS = ": `evaluators: {NAME: {…}}` in the file, or beside its path in the settings, gives it"
 _OF_FOUNDRY = "builtin."  # before the names of Microsoft's evaluators
 
 
@@ -199,14 +201,14 @@ def load(source: Source, options: LoadOptions) -> Suite:
     key = "data" if isinstance(source.value, dict) and "rows" not in source.value else "rows"
     file = wrapped_list(source, NAME, key)
     document, root, problems = file.document, file.root, [*renamed, *file.problems]
-    chosen = options.evaluators or texts_in(document.get("evaluators"))  # the schema reports other names
-    names = tuple(PRESETS.get(name, name) for name in map(_of_foundry, chosen))
+    chosen = options.evaluators or options_by_name(document.get("evaluators"))  # the schema reports other names
+    checks = {_our_name(word, takes): takes for word, takes in chosen.items()}
     cases: list[Case] = []
     if file.valid_entries:
         rows = [(index, document[key][index]) for index in file.valid_entries]
-        specs = tuple(options.definitions.get(name) or EvaluatorSpec(name=name) for name in names)
-        problems += _evaluator_problems(source, specs, names, objects_in(document[key]), options)
-        reads_all = not options.only_prompts or bool(options.definitions.keys() & {*names})
+        specs = tuple(spec_of(name, takes, options.definitions) for name, takes in checks.items())
+        problems += _evaluator_problems(source, specs, checks, objects_in(document[key]), options)
+        reads_all = not options.only_prompts or not options.definitions.keys().isdisjoint(checks)
         unread = {*options.columns.values(), *(() if reads_all else columns)} - {*options.variables, *_READ}
         cases = [_case(source, (*root, at), row, specs, unread, scored=options.evaluate_only) for at, row in rows]
         if any("expected" in row for _, row in rows):  # if all lack it, that is an error by itself
@@ -221,33 +223,29 @@ def load(source: Source, options: LoadOptions) -> Suite:
     return suite_of(source.path, NAME, cases, sorted_by_position(problems))
 
 
-def _of_foundry(name: str) -> str:
-    """Our name of an evaluator of Microsoft's Foundry, such as `builtin.relevance`."""
-    return name.removeprefix(_OF_FOUNDRY).title() if name.startswith(_OF_FOUNDRY) else name
+def _our_name(name: str, options: Mapping[str, object]) -> str:
+    """Our name of an evaluator of Microsoft's Foundry, such as `builtin.relevance`, or of a preset."""
+    if name.startswith(_OF_FOUNDRY):
+        return name.removeprefix(_OF_FOUNDRY).title()
+    return name if options else PRESETS.get(name, name)
 
 
 def _evaluator_problems(
-    source: Source,
-    specs: _Specs,
-    names: tuple[str, ...],
-    rows: list[dict[str, Any]],
-    options: LoadOptions,
+    source: Source, specs: _Specs, checks: OptionsByName, rows: list[dict[str, Any]], options: LoadOptions
 ) -> list[FileProblem]:
-    if not names:
-        return [
-            source.problem(
-                (),
-                "names no evaluators; add 'evaluators' to the file, to its entry in the settings, or run with "
-                "--evaluators preset-contains",
-            )
-        ]
+    if not checks:
+        message = "names no evaluators; add 'evaluators' to the file, to its entry in the settings, or run with "
+        return [source.problem((), f"{message}--evaluators preset-contains")]
     problems: list[FileProblem] = []
-    for index, name in enumerate(names):
-        json_path: JsonPath = () if options.evaluators else ("evaluators", index)
-        problems += evaluator_problems(source, json_path, name, {}, options.definitions)
-        if needs_expected(specs[index]) and not any("expected" in row for row in rows):
-            columns = ", ".join(sorted({column for row in rows for column in row}))
-            message = f"{name} compares with 'expected', which no row has (columns: {columns})"
+    columns = sorted({column for row in rows for column in row})
+    has_options = isinstance(object_in(source.value).get("evaluators"), dict)
+    for index, (name, takes) in enumerate(checks.items()):
+        place: JsonPath = () if options.evaluators else ("evaluators", name if has_options else index)
+        for problem in evaluator_problems(source, place, name, takes, options.definitions):
+            way = _HOW_OPTIONS if problem.rule == "evaluator-options" and not takes else ""
+            problems.append(replace(problem, message=problem.message + way.replace("NAME", name)))
+        if needs_expected(specs[index]) and "expected" not in columns:
+            message = f"{name} compares with 'expected', which no row has (columns: {', '.join(columns)})"
             problems.append(source.problem((), message))
     return problems
 
