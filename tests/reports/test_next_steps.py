@@ -415,6 +415,14 @@ def test_code_is_put_back_only_if_no_text_changed():
     )
 
 
+def test_a_case_with_signs_in_its_key_is_seen_and_not_offered_again_once_it_is(repository, runevals):
+    key = "What's (a) fee, now? 5 < 6 & *all* [of] {it}!"
+    repository.write("agent.py", WORSE)
+    repository.write("evals.json", {**SUITE, "items": [{**SUITE["items"][0], "testId": key}, SUITE["items"][1]]})
+    code, out, err = typed(runevals, printed(runevals("evals.json", "-q")[1])["see one"])
+    ended(code, 0, out + err, "0 of 1 case passes", key, without=["see one"])
+
+
 def test_a_case_whose_base_cannot_be_run_is_seen_alone(repository, runevals):
     """As after `-o base.json` before anything was committed."""
     repository.write("late.json", SUITE)

@@ -23,7 +23,7 @@ from runevals.verdict.matching import Key
 RUN_SETTINGS = ("config", "target", "model", "judge", "evaluators", "no_judge")
 FOLDER = "folder"  # where a run was made, among its settings: relative to the repository, if it is not its root
 MOST_KEYS = 5  # that a command names
-_PLAIN = re.compile(r"[\w./][\w ./@+=:#-]{0,119}")
+_PLAIN = re.compile(r"[\w./][\w ./@+=:#,?!'()&*<>{}\[\]-]{0,119}")
 Step = tuple[str, str]  # what for, and the command
 
 
@@ -62,7 +62,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         (case.suite, case.key): case for case in conclusion.report.cases if not run.of_tool and _is_plain(case)
     }
     case = next(filter(None, map(cases.get, _to_see(conclusion, causes, proven))), None)
-    if case is not None:
+    if case is not None and (len(conclusion.report.cases) > 1 or "filter" not in run.settings):
         beside = commit if source.startswith(FRESH) else base  # answers of the base lie in its own checkout
         former = {(each.suite, each.key): each.base for each in changes}.get((case.suite, case.key))
         moved_from = {former.file} - {case.file} if former else set[str]()
