@@ -77,6 +77,7 @@ def test_a_program_that_reads_its_prompt_is_not_sent_it_as_well(project, runeval
     project.write("bot.py", program)
     code, out, err = runevals("init", "--yes", "--target", target, "--prompt-file", name)
     ended(code, 0, out + err, f"{name}: bot.py names it, so the settings do not send it as well")
+    assert (out + err).count("names it, so") == 1
     settings = yaml.safe_load((project.path / "runevals.yaml").read_text(encoding="utf-8"))
     assert (settings["target"], "depends_on" in settings) == (target, False)
     _, again, _ = runevals("init", "--yes", "--target", target, "--prompt-file", name)

@@ -188,7 +188,7 @@ def program_files(settings: Settings) -> list[Path]:
 
 def texts_of_program(settings: Settings) -> Iterator[tuple[Path, str]]:
     """The files of the target's program, as far as its words name them, and the beginning of their text."""
-    for path in filter(Path.is_file, _words(settings)):
+    for path in dict.fromkeys(filter(Path.is_file, _words(settings))):
         with suppress(OSError), path.open("rb") as file:
             yield path, file.read(_MOST_READ).decode("utf-8", "replace")
 
