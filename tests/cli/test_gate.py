@@ -393,6 +393,26 @@ def test_a_base_of_one_of_several_projects_is_compared_with_that_project(project
     ended(code, expected, out + err, told)
 
 
+@pytest.mark.parametrize(
+    ("path", "expected", "told"),
+    [
+        ("new/support/j.xml", 1, "1 of 1 case regressed: a.t"),
+        ("new/search/j.xml", 3, "1 case removed"),
+        ("new/j.xml", 2, "a.t: is a test of several projects (search, support), and its results do not say"),
+    ],
+)
+def test_results_of_one_project_are_compared_with_it_if_the_base_has_several(
+    project, runevals, path, expected, told
+):
+    """Results that were compared with another's, whose test failed already, would let what it lost pass."""
+    test = '<testsuite name="s"><testcase classname="a" name="t">{}</testcase></testsuite>'
+    project.write("base/search/j.xml", test.format('<failure message="no"/>'))
+    project.write("base/support/j.xml", test.format(""))
+    project.write(path, test.format('<failure message="no"/>'))
+    code, out, err = runevals("gate", "new", "--baseline", "base")
+    ended(code, expected, out + err, told)
+
+
 def test_a_service_that_did_not_run_is_no_pass(project, runevals):
     """Its results are missing; those of the others have more than 80 % of the cases."""
     tests = {"billing": 20, "search": 6, "support": 5}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
 
 
 OLDER = "{} is older than the commit that is checked out: if your tool did not write it for that, run it again"
+
+
+_OF_PROJECT = re.compile(r"(.*) \((.*)\)", re.DOTALL)  # a suite, as `suite_of` calls it
 
 
 class ResultsRequest(Struct, frozen=True, kw_only=True):
@@ -265,31 +269,54 @@ def _with_lost_scores(case: CaseReport, scored: Mapping[str, CheckResult]) -> Ca
 
 
 def in_projects_of(base: RunReport, head: RunReport) -> RunReport:
-    """The tests of the base in the suites of `head`, if reports of several projects are there, by their folders.
+    """The tests of the base in the suites of `head`, if one of them has reports of several projects, by folder.
 
-    Raises InvalidSettings for a test of the base that may be of any of them.
+    Raises InvalidSettings for a test of the other one that may be of any of them.
     """
     if head.run.target.type != "junit":
         return base
-    projects: dict[Key, dict[str, str]] = {}
-    for case in head.cases:
-        suite, _, folder = case.suite.removesuffix(")").rpartition(" (")
-        projects.setdefault((suite, case.key), {})[folder] = case.suite
-    cases = [_in_project(case, projects.get((case.suite, case.key), {})) for case in base.cases]
+    there, here = _by_project(base), _by_project(head)
+    cases = [
+        replace(case, suite=suite)
+        for (name, key), own in there.items()
+        for case, suite in _in_projects(key, own, here.get((name, key), {}))
+    ]
     return replace(base, cases=tuple(cases))
 
 
-def _in_project(case: CaseReport, suites: Mapping[str, str]) -> CaseReport:
-    if len(suites) < 2:
-        return case
-    own = Path(case.file).absolute().parent.as_posix()
-    names = [name for folder, name in suites.items() if own.endswith(f"/{folder}")]
-    if len(names) != 1:
-        raise InvalidSettings(
-            f"{case.key}: is a test of several projects ({', '.join(suites)}), and the base's results do not say "
-            "of which; name a folder that has those of each project in a folder of its name: --baseline FOLDER"
-        )
-    return replace(case, suite=names[0])
+def _by_project(report: RunReport) -> Mapping[Key, Mapping[str, CaseReport]]:
+    """(suite without a project, key) → folder of the project → case."""
+    projects: dict[Key, dict[str, CaseReport]] = {}
+    for case in report.cases:
+        match = _OF_PROJECT.fullmatch(case.suite)
+        name, folder = match.groups() if match else (case.suite, "")
+        projects.setdefault((name, case.key), {})[folder] = case
+    return projects
+
+
+def _in_projects(
+    key: str, base: Mapping[str, CaseReport], head: Mapping[str, CaseReport]
+) -> Iterator[tuple[CaseReport, str]]:
+    """The cases of the base, each with the suite of its project in `head`."""
+    several, one = (head, base) if len(head) > 1 else (base, head)
+    if len(several) < 2 or "" not in one:
+        yield from ((case, case.suite) for case in base.values())
+        return
+    alone = one[""]
+    where = Path(alone.file).absolute().parent.as_posix()
+    match [folder for folder in several if where.endswith(f"/{folder}")]:
+        case [own] if several is head:
+            yield alone, head[own].suite
+        case [own]:
+            yield from ((case, alone.suite if folder == own else case.suite) for folder, case in base.items())
+        case _:
+            of_which, way = (
+                ("the base's", "--baseline FOLDER") if several is head else ("its", "runevals gate FOLDER")
+            )
+            raise InvalidSettings(
+                f"{key}: is a test of several projects ({', '.join(several)}), and {of_which} results do not say "
+                f"of which; name a folder that has those of each project in a folder of its name: {way}"
+            )
 
 
 def in_suites_of(report: RunReport, other: RunReport) -> RunReport:
