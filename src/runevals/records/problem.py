@@ -15,10 +15,11 @@ judge_failed judge_timeout judge_auth judge_rate_limited judge_unparseable
 user_failed user_timeout user_auth user_rate_limited user_unparseable
 evaluator_syntax evaluator_timeout evaluator_memory evaluator_bad_result evaluator_missing_module
 evaluator_crashed evaluator_forbidden
-workspace_failed workspace_broken evidence_missing fetch_failed file_missing budget_exhausted interrupted refused
+workspace_failed workspace_broken evidence_missing fetch_failed file_missing
+budget_exhausted limit_unknown interrupted refused
 """
 ERROR_CODES = frozenset(_CODES.split())
-STOPPED_CODES = frozenset({"budget_exhausted", "interrupted", "refused"})  # the run stopped first
+STOPPED_CODES = frozenset({"budget_exhausted", "limit_unknown", "interrupted", "refused"})  # the run was stopped
 NO_JSON = "target_no_json"  # a result that is not JSON: some checks can decide without it
 WORKSPACE_BROKEN = "workspace_broken"  # by the attempt itself, so that it failed
 NEVER_SENT_CODES = STOPPED_CODES | {"turn_skipped"}  # of calls that were never sent

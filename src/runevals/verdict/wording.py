@@ -451,11 +451,13 @@ def doubtful(conclusion: Conclusion) -> bool:
 
 
 _PLACE = re.compile(r"\(([\w./-]+:\d+)\)$")  # the line of the repository that raised an error
+_RESUMED = "; `runevals run --resume` goes on where it ended."  # what has an answer is kept
 _NEXT_STEPS = {
     "auth": "Check the key that is passed on, and what it may use: the first error below says more.",
     "rate_limited": "The provider limits the rate: lower `concurrency`, or run the job again later.",
     "timeout": "Run the job again; if it stays slow, raise `timeout_s`.",
-    "budget_exhausted": "Raise the limit; `runevals run --resume` goes on where it ended.",
+    "budget_exhausted": f"Raise the limit{_RESUMED}",
+    "limit_unknown": "Let each call say what it took, or remove the limit, and run it anew.",
     "evidence_missing": "A second run changes nothing: see below what the first check lacks.",
 }
 
@@ -467,7 +469,11 @@ def next_step(report: RunReport) -> str:
         return ""
     for ending, step in _NEXT_STEPS.items():
         if most.endswith(ending):
-            return step
+            return (
+                step
+                if report.totals.passed or report.totals.failed
+                else step.replace(_RESUMED, " and run it anew.")
+            )
     errors = (first_error(case) or "" for case in report.cases if case.unmeasured)
     places = (match[1] for error in errors if error.startswith(most) and (match := _PLACE.search(error)))
     place = next(places, "that" if most == "refused" else "")

@@ -188,6 +188,25 @@ def test_a_cost_that_is_unknown_is_no_green_even_where_every_call_was_under_way_
     assert "--max-cost cannot be kept" in out
 
 
+@pytest.mark.parametrize("limit", ["--max-cost", "--max-tokens"])
+def test_a_limit_of_what_no_call_reports_is_not_said_to_be_too_low(project, runevals, limit):
+    """Nor is the run offered again: its answers will never say what they took."""
+    project.write("evals.json", SUITE)
+    project.write("bot.py", "def answer(prompt):\n    return 'Paris'\n")
+    words = ("run", "--target", "python:bot.py:answer")
+    code, out, err = runevals(*words, limit, "100")
+    told = "Let each call say what it took, or remove the limit, and run it anew."
+    ended(code, 3, out + err, told, without=["Raise the limit", "--resume"])
+    assert runevals(*words)[0] == 0
+
+
+def test_a_run_that_ended_before_its_first_answer_is_not_said_to_go_on(project, runevals):
+    project.write("evals.json", SUITE)
+    project.write("bot.py", "import time\ndef answer(prompt):\n    time.sleep(9)\n")
+    code, out, err = runevals("run", "--target", "python:bot.py:answer", "--max-duration", "0.05")
+    ended(code, 3, out + err, "Raise the limit and run it anew.", without=["--resume"])
+
+
 def test_a_run_that_was_cut_short_passes_no_gate_of_being_measured(paid, runevals):
     runevals(*RUN, "--max-cost", "0.1")
     [gate] = [gate for gate in paid.document()["gates"] if gate["name"] == "measured"]

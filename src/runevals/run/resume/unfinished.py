@@ -92,7 +92,8 @@ class UnfinishedRun:
         if written and all(map(_is_measured, conclusions)):
             remove(self.folder, FILES)
             return None
-        if not (self.folder / OPTIONS).exists():
+        stopped = {problem.code for one in conclusions if (problem := one.report.run.stopped) is not None}
+        if "limit_unknown" in stopped or not (self.folder / OPTIONS).exists():  # its answers will never say it
             return None
         return f"run --resume {self.folder.name}"
 
@@ -173,7 +174,7 @@ def unfinished(run_name: str, cwd: Path) -> ResumableRun:
         )
     there = [name for name in folders_with_mark(runs, OPTIONS) if not _is_of(runs / name, committed)]
     if not there:
-        raise InvalidSettings(f"--resume: there is no unfinished run in {RUNS}")
+        raise InvalidSettings(f"--resume: there is no unfinished run in {RUNS}: run it anew")
     if run_name and run_name not in there:
         raise InvalidSettings(
             f"--resume: there is no unfinished run '{run_name}'; there are {', '.join(there[-5:])}"

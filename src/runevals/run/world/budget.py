@@ -131,12 +131,13 @@ class Budget:
             where = where if answer.model else "a program reports it as `costUSD`, or its `model` for `prices:`"
             self._unknown(f"--max-cost cannot be kept: what a call costs is unknown; {where}")
         elif self._limits.tokens is not None and (answer.input_tokens is None or answer.output_tokens is None):
-            self._unknown("--max-tokens cannot be kept: a call does not say how many it took")
+            where = "a program reports them as `inputTokens` and `outputTokens`"
+            self._unknown(f"--max-tokens cannot be kept: a call does not say how many it took; {where}")
 
     def _unknown(self, reason: str) -> None:
         """Marks the run incomplete: an unknown cost may have exceeded the limit."""
         self.stop.cut_short = True
-        self._exhausted(reason)
+        self.stop.ask(Problem(code="limit_unknown", message=reason))
 
     def _exhausted(self, reason: str, grace_s: float = float("inf")) -> None:
         self.stop.ask(Problem(code="budget_exhausted", message=reason), grace_s=grace_s)
