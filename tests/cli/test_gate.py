@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -391,6 +394,40 @@ def test_a_base_of_one_of_several_projects_is_compared_with_that_project(project
     project.write("support/j.xml", test.format('<failure message="no"/>'))
     code, out, err = runevals("gate", "search/j.xml", "support/j.xml", "--baseline", base)
     ended(code, expected, out + err, told)
+
+
+SUITE_OF_PYTEST = """
+import os, pytest
+
+@pytest.fixture
+def database():
+    yield
+    if os.environ.get("LOST"):
+        raise ConnectionError("the database is gone")
+
+def test_refund(database):
+    assert not os.environ.get("LOST")
+
+@pytest.mark.parametrize("n", range(20))
+def test_other(n):
+    pass
+"""
+
+
+def test_a_test_of_pytest_that_fails_and_cannot_be_torn_down_is_one_that_fails(project, runevals):
+    """pytest writes two test cases of one run, which are no two outcomes, and no error beside the failure."""
+    project.write("test_shop.py", SUITE_OF_PYTEST)
+    for name, lost in (("base.xml", ""), ("now.xml", "1")):
+        words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={name}"]
+        subprocess.run(words, cwd=project.path, env={**os.environ, "LOST": lost}, capture_output=True, check=False)
+    assert (project.path / "now.xml").read_text(encoding="utf-8").count("test_refund") >= 2
+    code, out, err = runevals("gate", "now.xml", "--baseline", "base.xml")
+    ended(code, 1, out + err, "1 of 21 cases regressed: test_shop.test_refund", "taken as deterministic")
+    both = '<testsuite name="s"><testcase name="t">{}</testcase></testsuite>'
+    project.write("old.xml", both.format(""))
+    project.write("new.xml", both.format('<failure message="no"/><error message="failed on teardown"/>'))
+    code, out, err = runevals("gate", "new.xml", "--baseline", "old.xml")
+    ended(code, 1, out + err, "1 of 1 case regressed: t")
 
 
 @pytest.mark.parametrize(

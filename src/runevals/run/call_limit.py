@@ -26,12 +26,13 @@ def require_few_calls(*requests: RunRequest) -> None:
     The requests are those of all targets of a run. What a change's base plans is only looked at if there are many.
     """
     settings, loaded = requests[0].settings, requests[0].suites
-    most, by = settings.measure.limits.calls, ""
+    most, origin = settings.measure.limits.calls, settings.origins["max_calls"]
+    by = f" (max_calls by {origin}): raise it there, lower `repeat`, or choose fewer cases with --filter"
     is_change = settings.base_side is not None and settings.in_ci
     if most is None and not is_change:
         return
     calls = sum(planned_calls(request.settings, request.suites) for request in requests)
-    can_only_lower = settings.file is not None and settings.origins["max_calls"] == settings.file.display_name
+    can_only_lower = settings.file is not None and origin == settings.file.display_name
     if is_change and calls > LEAST and (most is None or (calls <= most and can_only_lower)):
         of_base = _calls_of_base(requests)
         most = max(LEAST, TIMES * of_base)

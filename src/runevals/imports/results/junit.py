@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, takewhile
 from math import inf
 
@@ -71,7 +71,8 @@ _TIME = re.compile(r"\s*(?P<number>\d[\d.,]*(?:[eE][-+]?\d+)?|\.\d+)\s*(?P<unit>
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 _NOT_RUN = "cancelledByParent"  # the type of a failure in node:test: a hook failed, or the event loop has ended
 _STATES = ("status", "result", "outcome")
-_ENDS = {"error": Outcome.ERRORED, "failure": Outcome.FAILED, "skipped": Outcome.SKIPPED}  # the first decides
+_ENDS = {"failure": Outcome.FAILED, "error": Outcome.ERRORED, "skipped": Outcome.SKIPPED}  # the first decides
+_TEARDOWN = "failed on teardown"  # how pytest begins the message of such an error
 _FAILS = ("error", "failure", *_EARLIER, *_LATER)
 
 
@@ -90,7 +91,7 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
         raise InvalidDocument(
             f"{place}: the root element is <{root.name}>{what}; JUnit XML has <testsuites> or <testsuite>"
         )
-    tests = list(_tests(root, file.display_path, "", ""))
+    tests = list(_without_teardowns(_tests(root, file.display_path, "", "")))
     names = _Names(tests, parameters_are_attempts=reading.parameters_are_attempts)
     again = sum(number - 1 for number in Counter(names.identity(test) for test in tests).values())
     started = known(moment(suite.attributes.get("timestamp")) for suite in _suites(root))
@@ -248,6 +249,17 @@ def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Ite
                 name=name,
                 unended=_has_crashed(element, child),
             )
+
+
+def _without_teardowns(tests: Iterable[_Test]) -> Iterator[_Test]:
+    """The tests, without what pytest writes as a second one: the error of the teardown of a test that failed."""
+    before: tuple[str, ...] = ()
+    for test in tests:
+        messages = (child.attributes.get("message", "") for child in test.element.children)
+        identity = (test.suite, test.classname, test.name)
+        if identity != before or not any(message.startswith(_TEARDOWN) for message in messages):
+            yield test
+        before = identity if _failed(test.element) else ()
 
 
 def _suites(element: XmlElement, depth: int = 1) -> Iterator[XmlElement]:

@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from runevals.lib.parsing.limits import LIMITS
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.strict_json import refuse_constant, require_few_values
+from runevals.lib.text.numbers import phrase, short_list
 from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite, UsageError
@@ -473,7 +474,8 @@ def path_inside(root: Path, reference: str, *, base: Path, what: str) -> Path:
         folder = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
         siblings = sorted(each.name for each in path.parent.iterdir()) if path.parent.is_dir() else []
         guess = nearest(path.name, siblings, least=MISSPELT)
-        near = "" if guess is None else f"; did you mean '{guess}'?"
+        alike = short_list([name for name in siblings if name.endswith(path.suffix or "\n")])
+        near = phrase(alike, "; the folder has {}") if guess is None else f"; did you mean '{guess}'?"
         raise UsageError(f"{what}: there is no file {reference} (looked in {folder}){near}")
     return path
 
