@@ -55,6 +55,12 @@ def test_a_lower_score_is_better_if_the_limit_says_so(tmp_path):
     )
 
 
+def test_without_a_limit_it_is_said_which_way_is_better(tmp_path):
+    rows = [{"id": "a", "wer": 0.3, "f1": 0.2}]
+    (told,) = read(tmp_path, rows, "score=wer", "score=f1>=0.5").notices
+    assert told == "more of 'wer' is taken as better; if less is: --columns 'score=wer<=LIMIT'"
+
+
 def rows(score, **more):
     return "".join(json.dumps({"id": f"c{n}", "wer": score, **more}) + "\n" for n in range(30)).encode()
 
@@ -100,7 +106,9 @@ def test_a_column_that_is_not_there_is_refused(columns, message, tmp_path):
         read(tmp_path, [{"case": "a", "value": 1}, {"case": "b", "value": 0}], *columns)
 
 
-@pytest.mark.parametrize("choice", ["f1", "scor=f1", "id=a>=1", "score="], ids=str)
+@pytest.mark.parametrize(
+    "choice", ["f1", "scor=f1", "id=a>=1", "score=", "score=wer<0.2", "score=f1 > 0.2"], ids=str
+)
 def test_a_choice_that_is_none_is_refused(choice):
     with pytest.raises(InvalidSettings, match="is not OURS=THEIRS"):
         Columns.chosen([choice])

@@ -40,7 +40,8 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
     "cost_usd": ("cost_usd", "cost"),
 }
 _LANGSMITH = {"prompt": "inputs.", "output": "outputs.", "expected": "reference."}  # how these columns begin
-_CHOICE = re.compile(r"(?P<ours>[a-z_]+)=(?P<theirs>.+?)(?:(?P<side>[<>])=(?P<limit>\d+(?:\.\d+)?))?")
+_CHOICE = re.compile(r"(?P<ours>[a-z_]+)=(?P<theirs>.+?)(?:\s*(?P<side>[<>]=?)\s*(?P<limit>\d+(?:\.\d+)?))?")
+_LIMITS = {"score": ("<=", ">=")}
 _FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 _NUMBERS = ("passed", "latency_s", "cost_usd")
 _TURN = ("prompt", "expected", "output", "model", "latency_s", "cost_usd")
@@ -58,14 +59,18 @@ class Columns(Struct, frozen=True, kw_only=True):
         paths, scores = {}, {}
         for choice in choices:
             match = _CHOICE.fullmatch(choice.strip())
-            if match is None or match["ours"] not in _USUAL or (match["limit"] and match["ours"] != "score"):
+            if (
+                match is None
+                or match["ours"] not in _USUAL
+                or match["side"] not in (None, *_LIMITS.get(match["ours"], ()))
+            ):
                 known = did_you_mean(choice.partition("=")[0], _USUAL)
                 raise InvalidSettings(
                     f"columns: {choice!r} is not OURS=THEIRS, such as id=case or 'score=wer<=0.2'; OURS is one of "
                     f"{', '.join(_USUAL)}{known}"
                 )
             if match["ours"] == "score":
-                limit = None if match["limit"] is None else Limit(float(match["limit"]), match["side"] == "<")
+                limit = None if match["limit"] is None else Limit(float(match["limit"]), match["side"] == "<=")
                 scores[match["theirs"]] = limit
             else:
                 paths[match["ours"]] = match["theirs"]
@@ -132,8 +137,14 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
     )
     if run.notices and not any(map(_says_anything, run.cases)):
         raise InvalidDocument(f"{file.display_path} has nothing to compare: {'; '.join(run.notices)}")
-    cut = f"{file.display_path} ends without a line break: is it the whole file?"
-    return replace(run, notices=(*run.notices, cut)) if file.is_cut else run
+    notices = [*run.notices]
+    notices += [
+        f"more of {name!r} is taken as better; if less is: --columns 'score={name}<=LIMIT'"
+        for name, limit in chosen.scores.items()
+        if limit is None
+    ]
+    notices += [f"{file.display_path} ends without a line break: is it the whole file?"] if file.is_cut else []
+    return replace(run, notices=tuple(notices))
 
 
 def _says_anything(case: ImportedCase) -> bool:
