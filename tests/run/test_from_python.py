@@ -84,13 +84,21 @@ def test_rows_hold_what_a_table_needs(cases):
     }
 
 
-def test_a_worse_function_fails_against_an_evaluation_and_against_its_document(here):
+def test_a_worse_function_fails_against_an_evaluation_and_against_its_document(here, request):
+    called = request.getfixturevalue("runevals")  # the package has this name
     before = runevals.evaluate(CASES, right, checks=["ExactMatch"], deterministic=True)
     before.save("base.json")
     for baseline in (before, "base.json", here.path / "base.json"):
         after = runevals.evaluate(SAME, worse, checks={"ExactMatch": {}}, baseline=baseline, deterministic=True)
         assert (after.passed, after.verdict.exit_code) == (False, 1)
         assert "Lost\n  peru" in str(after)
+        after.save("after.json")
+        code, out, err = called("report", "after.json", "-o", "after.md", "-o", "after.html")
+        texts = [(here.path / name).read_text(encoding="utf-8") for name in ("after.md", "after.html")]
+        assert code == 0, out + err
+        assert not any(
+            "runevals run cases" in text or "runevals accept" in text for text in texts
+        )  # none would work
     assert runevals.evaluate(CASES, right, checks=["ExactMatch"], baseline=before, deterministic=True).passed
 
 

@@ -46,9 +46,10 @@ class Where(Struct, frozen=True, kw_only=True):
 
 def next_steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where | None) -> tuple[Step, ...]:
     """How to see a case again, find the line that lost it, and accept the loss; None: nothing can be typed."""
-    if where is None or conclusion.report.run.shard is not None:
+    run = conclusion.report.run
+    if where is None or run.shard is not None or run.made_by == "function":
         return ()
-    where = where.of_run(conclusion.report.run.settings)
+    where = where.of_run(run.settings)
     return tuple((what, where.command(words)) for what, words in _steps(conclusion, causes, where))
 
 

@@ -75,7 +75,7 @@ def cases_of(conclusion: Conclusion) -> list[PageCase]:
     if comparison is not None:
         changes = {(change.suite, change.key): change for change in comparison.changes}
         bases = {(case.suite, case.key): case for case in comparison.base.cases}
-    settings = None if run.of_tool else run.settings
+    settings = None if run.made_by else run.settings
     pairs: list[tuple[CaseReport | None, CaseReport | None, Change | None]] = []
     for case in conclusion.report.cases:
         change = changes.pop((case.suite, case.key), None)
@@ -129,7 +129,7 @@ def _of_targets(
         status=case.status.value,
         change="differs" if differ else "runs differ" if spread(sides) else None,
         marks=list(dict.fromkeys(marks)),
-        settings=None if run.of_tool else run.settings,
+        settings=None if run.made_by else run.settings,
     )
 
 

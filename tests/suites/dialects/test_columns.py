@@ -84,7 +84,7 @@ def test_settings_name_the_columns(project, runevals):
     )
     code, out, err = runevals("validate")
     assert code == 2, out
-    assert "compares with 'expected', which no row has (columns: ask, input, reply)" in err
+    assert "compares with 'expected', which no row has (columns: ask, reply); `columns: {expected: …}`" in err
     columns = "{prompt: ask, expected: reply}"
     project.write("runevals.yaml", f"suites: [{{path: d.csv, evaluators: [preset-contains], columns: {columns}}}]")
     assert runevals("validate")[:2] == (0, "✓ d.csv: 1 case, 1 check (rows)\n")

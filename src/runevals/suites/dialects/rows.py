@@ -159,13 +159,14 @@ def _renamed(source: Source, options: LoadOptions) -> tuple[list[str], list[File
     if {"features", "rows"} <= object_in(value).keys():  # an export of Hugging Face
         for key in value.keys() - {"rows", "evaluators"}:
             del value[key]
-    rows = list_in(next((value[key] for key in _LISTS if key in object_in(value)), value))
+    rows = _rows_of(value)
     columns = columns_of(rows)
     absent = [column for column in options.columns.values() if column not in columns]
     stated = set(map(OURS.get, options.columns))
     guesses = {ours: column for ours, column in fill(rows, options).items() if ours not in stated}
     if absent:
-        message = f"there is no column '{absent[0]}', which `columns` names{did_you_mean(absent[0], columns)}"
+        near = did_you_mean(absent[0], columns) or f"; there are {', '.join(columns)}"
+        message = f"there is no column '{absent[0]}', which `columns` names{near}"
         raise InvalidSuite([source.problem((), message)])
     if not guesses:
         return columns, []
@@ -174,19 +175,22 @@ def _renamed(source: Source, options: LoadOptions) -> tuple[list[str], list[File
     return columns, [replace(source.problem((), message), level="notice")]
 
 
+def _rows_of(value: Any) -> list[Any]:
+    return list_in(next((value[key] for key in _LISTS if key in object_in(value)), value))
+
+
 _WORDS = {"input": "the prompt from", "expected": "the expected text from", RESPONSE: "the answer from"}
 
 
 def no_input(source: Source, variables: Collection[str], columns: Sequence[str]) -> FileProblem | None:
     """The problem of a table without any `input`, or variable of the prompt file, which is not a suite."""
-    value: Any = source.value
-    if any("input" in row for row in objects_in(value)):
+    if any("input" in row for row in objects_in(_rows_of(source.value))):
         return None
     hint = did_you_mean("input", columns)
     for name in variables:  # of the prompt file, in which names are case-sensitive
         guess = nearest(name, columns, least=MISSPELT)
         hint = f"; the prompt file has '{name}', and the column is '{guess}'" if guess is not None else hint
-    no_rows = 'a row is an object: {"input": "…"}' if value else "it has no rows"
+    no_rows = 'a row is an object: {"input": "…"}' if source.value else "it has no rows"
     details = f"the columns are {', '.join(columns)}" if columns else no_rows
     which = "; say which is which beside its path in the settings: `columns: {{prompt: …, expected: …}}`"
     way = hint or phrase(columns, which)
@@ -196,7 +200,8 @@ def no_input(source: Source, variables: Collection[str], columns: Sequence[str])
 def load(source: Source, options: LoadOptions) -> Suite:
     """Rows → suite, with every problem found. Raises UnrecognisedSuite for a table without prompts."""
     columns, renamed = _renamed(source, options)
-    if isinstance(source.value, list) and (complaint := no_input(source, options.variables, columns)) is not None:
+    is_table = columns or isinstance(source.value, list)
+    if is_table and (complaint := no_input(source, options.variables, columns)) is not None:
         raise UnrecognisedSuite([complaint])
     key = "data" if isinstance(source.value, dict) and "rows" not in source.value else "rows"
     file = wrapped_list(source, NAME, key)
@@ -207,12 +212,20 @@ def load(source: Source, options: LoadOptions) -> Suite:
     if file.valid_entries:
         rows = [(index, document[key][index]) for index in file.valid_entries]
         specs = tuple(spec_of(name, takes, options.definitions) for name, takes in checks.items())
-        problems += _evaluator_problems(source, specs, checks, objects_in(document[key]), options)
+        problems += _evaluator_problems(source, checks, options)
         reads_all = not options.only_prompts or not options.definitions.keys().isdisjoint(checks)
         unread = {*options.columns.values(), *(() if reads_all else columns)} - {*options.variables, *_READ}
         cases = [_case(source, (*root, at), row, specs, unread, scored=options.evaluate_only) for at, row in rows]
-        if any("expected" in row for _, row in rows):  # if all lack it, that is an error by itself
+        if any("expected" in row for _, row in rows):
             problems += without_expected(source, root, cases, rows, "row")
+        else:
+            near = (
+                did_you_mean("expected", columns)
+                or "; `columns: {expected: …}` beside its path in the settings names one"
+            )
+            lacks = f"compares with 'expected', which no row has (columns: {', '.join(columns)}){near}"
+            needing = filter(needs_expected, specs)
+            problems += [source.problem((), f"{spec.id or spec.name} {lacks}") for spec in needing]
         for index, row in rows:
             if has_other_chat(row):
                 message = "holds prompts beside the row's own; keep one of the two"
@@ -230,23 +243,17 @@ def _our_name(name: str, options: Mapping[str, object]) -> str:
     return name if options else PRESETS.get(name, name)
 
 
-def _evaluator_problems(
-    source: Source, specs: _Specs, checks: OptionsByName, rows: list[dict[str, Any]], options: LoadOptions
-) -> list[FileProblem]:
+def _evaluator_problems(source: Source, checks: OptionsByName, options: LoadOptions) -> list[FileProblem]:
     if not checks:
         message = "names no evaluators; add 'evaluators' to the file, to its entry in the settings, or run with "
         return [source.problem((), f"{message}--evaluators preset-contains")]
     problems: list[FileProblem] = []
-    columns = sorted({column for row in rows for column in row})
     has_options = isinstance(object_in(source.value).get("evaluators"), dict)
     for index, (name, takes) in enumerate(checks.items()):
         place: JsonPath = () if options.evaluators else ("evaluators", name if has_options else index)
         for problem in evaluator_problems(source, place, name, takes, options.definitions):
             way = _HOW_OPTIONS if problem.rule == "evaluator-options" and not takes else ""
             problems.append(replace(problem, message=problem.message + way.replace("NAME", name)))
-        if needs_expected(specs[index]) and "expected" not in columns:
-            message = f"{name} compares with 'expected', which no row has (columns: {', '.join(columns)})"
-            problems.append(source.problem((), message))
     return problems
 
 
