@@ -32,6 +32,19 @@ def test_the_patch_is_written_and_nothing_else(prompt, runevals):
     assert (prompt.path / "rules.md").read_text() == "Say Paris.\nBe kind.\n"
 
 
+def test_what_to_do_without_a_judge_is_said_here_too(prompt, runevals):
+    item = {
+        "testId": "a",
+        "prompt": "?",
+        "expected_response": "Paris",
+        "evaluators": {"rubric": {"rubric": "kind"}},
+    }
+    prompt.write("evals.json", {**EXACT, "items": [item]})
+    prompt.git("commit", "-qam", "judge")
+    code, _, err = runevals("ablate", "rules.md")
+    ended(code, 3, err, "1 of 1 cases ask for a judge", "Name one with --judge-model MODEL", "--no-judge")
+
+
 def test_it_is_refused_in_a_job_of_a_change(prompt, runevals, monkeypatch):
     monkeypatch.setenv("CI", "true")
     code, _, err = runevals("ablate")

@@ -98,6 +98,15 @@ def test_report_writes_a_document_in_other_formats(documents, project, runevals)
     assert runevals("report", "head.json")[1].startswith("– 0 of 2 cases pass; no gate looked at this")
 
 
+def test_report_without_a_document_is_of_the_newest_run(project, runevals):
+    code, _, err = runevals("report")
+    ended(code, 2, err, "there are no results in .evals/results", "`runevals run`")
+    project.write("evals.json", SUITE)
+    project.write("bot.py", "def answer(prompt):\n    return 'no'\n")
+    _, first, _ = runevals("run", "--target", "python:bot.py:answer")
+    assert runevals("report")[1].splitlines()[0] == first.splitlines()[0]
+
+
 def test_report_refuses_what_is_no_document(project, runevals):
     project.write("evals.json", SUITE)
     code, _, err = runevals("report", "evals.json")

@@ -450,6 +450,18 @@ def test_results_of_one_project_are_compared_with_it_if_the_base_has_several(
     ended(code, expected, out + err, told)
 
 
+def test_a_folder_that_is_both_sides_and_a_report_that_is_no_shard_name_a_way(project, runevals):
+    for name in ("new/j.xml", "old/j.xml"):
+        project.write(name, '<testsuite name="s"><testcase classname="shop" name="refund"/></testsuite>')
+    code, _, err = runevals("gate", "new", "--baseline", "new")
+    ended(code, 2, err, "1 of them, of the baseline, do not count")
+    runevals("gate", "new", "--baseline", "old", "-o", "both.json")
+    code, _, err = runevals("merge", "both.json")
+    ended(code, 2, err, "is not a shard", "`runevals gate FILES` reads all files of another tool")
+    code, _, err = runevals("accept", "refund", "--results", "both.json", "--reason", "wanted")
+    ended(code, 2, err, "there is no case refund", "did you mean 'shop.refund'?")
+
+
 def test_a_service_that_did_not_run_is_no_pass(project, runevals):
     """Its results are missing; those of the others have more than 80 % of the cases."""
     tests = {"billing": 20, "search": 6, "support": 5}

@@ -100,7 +100,7 @@ def test_a_case_that_cannot_be_run_again_is_no_pass_though_another_contradicts_i
     results(project, "base.xml", "", runs=1)
     results(project, "now.xml", "t3 t5", runs=1)
     code, out, err = runevals("gate", "now.xml", "--baseline", "base.xml")
-    ended(code, 3, out + err, "t3", "ended with exit code 1: no such test")
+    ended(code, 3, out + err, "t3", "ended with exit code 1: no such test; it wrote nothing into {output}")
 
 
 def test_a_change_cannot_name_the_program_itself(gated):

@@ -325,3 +325,10 @@ def test_a_graded_comparison_says_the_scores_of_five_and_the_pass_rate():
     told = in_short(compare(head, base, "b"))
     assert told.startswith("Pass rate 100.0 % → 90.0 %, score 5.00 → 4.")
     assert "of 5 (−0." in told
+
+
+@pytest.mark.parametrize(("ends", "is_shown"), [("ppp", True), ("fff", False)])
+def test_a_drop_is_said_to_show_only_where_the_base_can_fall_so_far(ends, is_shown):
+    one = report({f"k{number}": ends for number in range(12)})
+    told = in_short(compare(one, one, "b"))
+    assert ("would have shown a drop" in told) is is_shown

@@ -8,28 +8,31 @@ from typing import Any
 import click
 
 from runevals.cli.browser import open_in_browser, open_option, page_of
-from runevals.cli.options import output_option, resolved_settings, settings_options
+from runevals.cli.options import kept_folder, output_option, resolved_settings, settings_options
 from runevals.cli.output import format_option, outputs_of
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
 from runevals.records.errors import InvalidSettings
+from runevals.reports.past_results import newest_results
 from runevals.reports.publish import publish
 from runevals.reports.results_document import read_conclusion
 from runevals.run.export_suite import exportable, exported, require_unchanged, separated
 
 
 @click.command("report")
-@click.argument("document", type=click.Path(path_type=Path))
+@click.argument("document", required=False, type=click.Path(path_type=Path))
 @output_option
 @format_option
 @click.option("--suite", metavar="PATH", help="The suite of an eval document, if there are several.")
 @open_option
 @settings_options("config")
 def command(
-    document: Path, output: tuple[str, ...], *, form: str, suite: str | None, opened: bool, **options: Any
+    document: Path | None, output: tuple[str, ...], *, form: str, suite: str | None, opened: bool, **options: Any
 ) -> None:
-    """Write the results DOCUMENT in other formats; without --output, print it. DOCUMENT - is standard input.
+    """Write the results DOCUMENT in other formats; without --output, print it.
+
+    Without DOCUMENT, those of the newest run; - is standard input.
 
     \b
     Examples:
@@ -42,7 +45,7 @@ def command(
     reports, documents = separated(outputs, form)
     if suite is not None and not documents:
         raise InvalidSettings("--suite is for --format eval-document; other formats hold every suite")
-    conclusion = read_conclusion(document)
+    conclusion = read_conclusion(document or _newest())
     if documents:
         settings = resolved_settings(options)
         chosen = exportable(conclusion.report.run.suites, suite)
@@ -57,3 +60,11 @@ def command(
         tell(conclusion)
     if page is not None:
         open_in_browser(page)
+
+
+def _newest() -> Path:
+    for path, _ in newest_results(kept_folder(), 1):
+        return path
+    raise InvalidSettings(
+        f"there are no results in {kept_folder()}: name a document, or make them with `runevals run`"
+    )

@@ -483,7 +483,9 @@ def merge_base(repository: Path, ref: str) -> str:
     """The last common commit of HEAD and `ref`. Raises InvalidSettings if there is none."""
     reason = why_unavailable(repository)
     if reason is not None:
-        raise InvalidSettings(f"--base {ref}: git cannot be used here: {reason}")
+        raise InvalidSettings(
+            f"--base {ref}: git cannot be used here: {reason}; without it, name results: --baseline FILE"
+        )
     _require_one_meaning(repository, ref)
     commit = commit_of(repository, ref)
     if commit is None:

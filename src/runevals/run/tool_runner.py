@@ -146,6 +146,7 @@ class ToolRunner(Runner, kw_only=True):
                 report = report_of(run, written_at=datetime.now(UTC))
             except RunevalsError as error:
                 trouble = failure or f"rerun of {case.key}: {error.first_line}".replace(folder, "{output}")
+                trouble += "" if any(Path(folder).iterdir()) else "; it wrote nothing into {output}"
                 of_base = f"on the base, {trouble}; {WORKTREE_HAS}"
                 self.trouble = without_either(trouble if side == "head" else of_base, of_run)
                 return None

@@ -106,7 +106,7 @@ def check_against(against: object, source: str, targets: TargetChoice) -> None:
     if against is None or against == NONE:
         return
     if against not in known:
-        hint = did_you_mean(str(against), known)
+        hint = did_you_mean(str(against), known) or "; for two models, name both: --model A --model B"
         raise InvalidSettings(f"{source} is '{against}'; it must be one of {', '.join(known)}{removed or hint}")
     if against in OF_SKILL and targets.several:
         raise InvalidSettings(f"{source}: {against} is of one target; {choose_one(targets.several)}")

@@ -56,7 +56,10 @@ MEANINGS: Mapping[Reason, Meaning] = {
         State.NOT_KNOWN,
         "not measured on the base",
         "measure it there (`--base REF`), or accept it: `runevals accept`",
-        elsewhere={"function": "make the baseline again"},
+        elsewhere={
+            "tool": "run your tool on the base again, or accept it: `runevals accept`",
+            "function": "make the baseline again",
+        },
     ),
     Reason.OLD_FORM: Meaning(
         State.NOT_KNOWN,

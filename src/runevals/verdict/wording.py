@@ -105,11 +105,11 @@ def in_short(comparison: Comparison) -> str:
         of_tool = comparison.base.run.of_tool
         why = "taken as deterministic, unless `--stochastic` is set" if of_tool else "deterministic target"
         return f"{line} ({why}: every difference is real)."
-    detectable = comparison.detectable_drop
+    detectable = _visible_drop(comparison)
     if comparison.fresh and comparison.state is not State.WORSE:
         return f"{line} ({by}); {comparison.fresh} does not confirm the difference."
     not_better = comparison.state is State.NOT_WORSE and not comparison.improved
-    if not_better and detectable is not None and detectable < 1:
+    if not_better and detectable is not None:
         noise = phrase(comparison.drop >= NOTICEABLE_DROP, f", {by}, which may be noise")
         sentence = f"These runs would have shown a drop of {100 * detectable:.1f} points (at least 9 times in 10)."
         return f"{line}{noise}. {sentence}"
@@ -252,6 +252,12 @@ def same_on_both_sides(against: AgainstComparison) -> str:
     return phrase("; ".join(same), f"These checks show no difference on any run: {{}}.{why}")
 
 
+def _visible_drop(comparison: Comparison) -> float | None:
+    """The smallest drop that would have shown; None if the base's own mean is below it."""
+    least, most = comparison.detectable_drop, comparison.base_mean
+    return None if least is None or most is None or least > most else least
+
+
 def how_sure(comparison: Comparison) -> list[str]:
     """Sentences: the difference, the role of chance, the flips, and the smallest drop that this suite detects.
 
@@ -262,7 +268,7 @@ def how_sure(comparison: Comparison) -> list[str]:
         return []
     fresh = phrase(comparison.fresh, "Fresh runs of both sides, made in turn, decided: {}.")
     sure = f"A drop of {100 * least:.1f} points or more would have shown (at least 9 times in 10)."
-    detectable = sure if least < 1 else "Too few runs to be sure of any drop."
+    detectable = sure if _visible_drop(comparison) is not None else "Too few passes to be sure of any drop."
     chance = _by_chance(comparison, least)
     sentences = (difference(comparison), fresh, chance, _flips(comparison), detectable, _needed(comparison))
     return [*filter(None, sentences)]
@@ -298,8 +304,8 @@ def _needed(comparison: Comparison) -> str:
 
 def halved(comparison: Comparison) -> str:
     """The runs needed to detect half of the smallest detectable drop; empty if that is unknown."""
-    detectable, repeats = comparison.detectable_drop, comparison.repeats_for_half
-    if detectable is None or repeats is None or detectable >= 1:
+    detectable, repeats = _visible_drop(comparison), comparison.repeats_for_half
+    if detectable is None or repeats is None:
         return ""
     return (
         f"{repeats} runs of each case on both sides would detect half of that, {100 * detectable / 2:.1f} points."

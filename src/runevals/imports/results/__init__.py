@@ -131,11 +131,15 @@ def _results_in(folder: Path, reading: Reading) -> tuple[list[Path], list[Path]]
     `benchmark.json` that may have none of them.
     """
     other = reading.other_side
-    mine = [path for path in _files(folder) if other is None or not path.resolve().is_relative_to(other)]
+    files_there = _files(folder)
+    mine = [path for path in files_there if other is None or not path.resolve().is_relative_to(other)]
     known = {path: one for path in mine if (one := _results_format(path, reading)) is not None}
     files = known if reading.columns else {path: one for path, one in known.items() if one is not rows} or known
     if not files:
-        raise InvalidDocument(f"there are no results in {folder}: none of its files is of {known_formats()} XML")
+        theirs = phrase(len(files_there) - len(mine), "; {} of them, of the baseline, do not count")
+        raise InvalidDocument(
+            f"there are no results in {folder}: none of its files is of {known_formats()} XML{theirs}"
+        )
     sums = {path.parent for path, one in files.items() if one in (AGENTV, BENCHMARK)}
     read = [path for path in files if path.name != GRADING_NAME or sums.isdisjoint(path.parents)]
     return read, [path for path in known if path not in files]

@@ -14,7 +14,7 @@ from runevals.imports.results.fields import Json
 from runevals.lib.parsing.shapes import object_in
 from runevals.lib.parsing.source import decoded, unique_keys, where_no_json, why_no_json
 from runevals.lib.parsing.strict_json import nested_deeper, require_few_values
-from runevals.lib.parsing.xml import MOST_DEEP, XmlElement, read_xml
+from runevals.lib.parsing.xml import ENDS_EARLY, MOST_DEEP, XmlElement, read_xml
 from runevals.records.errors import InvalidDocument
 from runevals.suites.dialects.rows import read_csv
 
@@ -45,7 +45,7 @@ def read_opened(path: Path, display_path: str) -> OpenedResults:
     """A file, opened. Raises InvalidDocument for what is not JSON, JSON Lines, XML or a zip archive."""
     try:
         if not path.is_file():
-            raise InvalidDocument(f"{display_path}: there is no such file")
+            raise InvalidDocument(f"{display_path}: there is no such file; did its tool run?")
         if path.stat().st_size > MAX_BYTES:
             raise InvalidDocument(f"{display_path} is larger than {MAX_BYTES // 1024**2} MiB, the most we read")
         return opened(path.read_bytes(), path, display_path)
@@ -64,7 +64,7 @@ def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
         return file(xml=read_xml(content, display_path))
     text = content.decode("utf-16", errors="replace") if is_utf_16 else decoded(content, display_path)
     if not text.strip():
-        raise InvalidDocument(f"{display_path} is empty")
+        raise InvalidDocument(f"{display_path} is empty{ENDS_EARLY}")
     if path.suffix.lower() in TABLES:
         table = Json(read_csv(text, display_path).value, display_path).entries
         rows = [Json(row.value, f"{display_path}: row {at}") for at, row in enumerate(table, start=1)]
@@ -109,4 +109,4 @@ def _row(line: str, place: str) -> Json:
 
 def _truncated(text: str, error: json.JSONDecodeError) -> str:
     ends = error.pos >= len(text.rstrip()) - 1 or error.msg.startswith("Unterminated string")
-    return " (the file ends too early: was its tool still writing?)" if ends else ""
+    return ENDS_EARLY if ends else ""

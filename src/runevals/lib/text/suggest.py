@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 ALIKE = 60.0  # of 100: from here on, a word is suggested
 MISSPELT = 82.0  # from here on, a word counts as misspelt
+LEAST_PART = 4  # letters of the end of a name that are enough to mean it
 
 
 def nearest(word: str, names: Iterable[str], *, least: float = ALIKE) -> str | None:
@@ -20,5 +21,6 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
     """ "; did you mean 'x'?", or the empty text."""
     known = list(names)
     swapped = next((name for name in known if sorted(name) == sorted(word)), None)  # `=>` is `>=`, not `>`
-    guess = swapped or nearest(word, known)
+    inside = next((name for name in known if len(word) >= LEAST_PART and name.endswith(word)), None)
+    guess = swapped or nearest(word, known) or inside
     return "" if guess is None else f"; did you mean '{guess}'?"

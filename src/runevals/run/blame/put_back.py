@@ -77,8 +77,9 @@ class PutBackRunner(Struct, kw_only=True):
             self._close()
             self.trouble = error.first_line
             if len(put_back) in (0, len(self.change.hunks)):
+                more = str(error).removeprefix(self.trouble)  # what to do
                 what, way = ("with all hunks put back", self.way_out) if put_back else ("in a worktree", "")
-                raise ExternalError(f"the change cannot be run {what}: {self.trouble}{way}") from None
+                raise ExternalError(f"the change cannot be run {what}: {self.trouble}{way}{more}") from None
             return {}
         return None if self.request.budget.stop.problem is not None else attempts
 

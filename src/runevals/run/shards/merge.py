@@ -63,7 +63,8 @@ def merged(documents: Iterable[tuple[str, RunReport]]) -> RunReport:
 def _part(display_name: str, report: RunReport) -> ShardDocument:
     shard = report.run.shard
     if shard is None:
-        raise InvalidDocument(f"{display_name} is not a shard: it is a complete run (or already merged)")
+        way = "`runevals run --shard i/n` writes one; `runevals gate FILES` reads all files of another tool"
+        raise InvalidDocument(f"{display_name} is not a shard: it is a complete run (or already merged); {way}")
     if report.tool_version != __version__:
         raise InvalidDocument(
             f"{display_name} was written by runevals {report.tool_version}, this is {__version__}; "
