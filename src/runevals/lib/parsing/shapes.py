@@ -32,9 +32,9 @@ def texts_in(value: object) -> list[str]:
 
 
 def options_by_name(value: object) -> dict[str, Mapping[str, Any]]:
-    """Names with their options, or a list of names alone; those of another shape are left out."""
+    """Names with their options, or a list of names alone; options of another shape are none."""
     entries = value if isinstance(value, Mapping) else {name: {} for name in texts_in(value)}
-    return {name: options for name, options in entries.items() if isinstance(options, Mapping)}
+    return {name: object_in(options) for name, options in entries.items()}
 
 
 def is_number(value: object) -> TypeGuard[float]:

@@ -472,7 +472,7 @@ def path_inside(root: Path, reference: str, *, base: Path, what: str) -> Path:
     if not path.is_file():
         inside = base.resolve().is_relative_to(root.resolve())
         folder = base.resolve().relative_to(root.resolve()).as_posix() if inside else base
-        siblings = sorted(each.name for each in path.parent.iterdir()) if path.parent.is_dir() else []
+        siblings = sorted(each.name for each in path.parent.glob("*"))
         guess = nearest(path.name, siblings, least=MISSPELT)
         alike = short_list([name for name in siblings if name.endswith(path.suffix or "\n")])
         near = phrase(alike, "; the folder has {}") if guess is None else f"; did you mean '{guess}'?"

@@ -11,7 +11,10 @@ from runevals.records.errors import InvalidDocument
 
 ENDS_EARLY = " (the file ends too early: was its tool still writing?)"
 _ERRORS = expat.errors
-_CUT = (_ERRORS.XML_ERROR_UNCLOSED_TOKEN, _ERRORS.XML_ERROR_NO_ELEMENTS, _ERRORS.XML_ERROR_UNCLOSED_CDATA_SECTION)
+_CUT = dict.fromkeys(
+    (_ERRORS.XML_ERROR_UNCLOSED_TOKEN, _ERRORS.XML_ERROR_NO_ELEMENTS, _ERRORS.XML_ERROR_UNCLOSED_CDATA_SECTION),
+    ENDS_EARLY,
+)
 MOST_DEEP = 100
 LONGEST_TEXT = 100_000  # characters of one element's own text; the rest is left out
 
@@ -77,10 +80,8 @@ def read_xml(content: bytes, display_path: str) -> XmlElement:
         builder.parser.Parse(content, True)  # noqa: FBT003 - expat takes no keywords
     except expat.ExpatError as error:
         what = _ERRORS.messages.get(error.code, str(error.code))
-        early = ENDS_EARLY if what in _CUT else ""
-        raise InvalidDocument(
-            f"{display_path}:{error.lineno}:{error.offset + 1}: is not XML: {what}{early}"
-        ) from None
+        place = f"{display_path}:{error.lineno}:{error.offset + 1}"
+        raise InvalidDocument(f"{place}: is not XML: {what}{_CUT.get(what, '')}") from None
     except (LookupError, ValueError) as error:  # an encoding that Python does not have
         raise InvalidDocument(f"{display_path} is not XML that we read: {error}") from None
     assert builder.root is not None  # noqa: S101 - a document without an element is not XML
