@@ -326,6 +326,8 @@ def _no_regression(report: RunReport, comparison: Comparison) -> GateResult:
     elif comparison.state is State.NOT_KNOWN:
         open_ = (*comparison.parts(State.NOT_KNOWN), *comparison.cases(State.NOT_KNOWN))
         reason = not_known(open_, report.run)
+    elif comparison.compared == 0:
+        state = GateState.NOT_APPLICABLE
     elif doubt := warning(comparison):
         state, reason = GateState.WARNED, doubt
     return GateResult(name="no_regression", state=state, reason=reason, observed=comparison.drop)

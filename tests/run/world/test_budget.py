@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from tests.against_base import on_main
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
 from tests.judge.replies import verdict
@@ -200,11 +201,12 @@ def test_a_limit_of_what_no_call_reports_is_not_said_to_be_too_low(project, rune
     assert runevals(*words)[0] == 0
 
 
-def test_a_run_that_ended_before_its_first_answer_is_not_said_to_go_on(project, runevals):
-    project.write("evals.json", SUITE)
-    project.write("bot.py", "import time\ndef answer(prompt):\n    time.sleep(9)\n")
-    code, out, err = runevals("run", "--target", "python:bot.py:answer", "--max-duration", "0.05")
-    ended(code, 3, out + err, "Raise the limit and run it anew.", without=["--resume"])
+def test_a_run_that_ended_before_its_first_answer_is_not_said_to_go_on_nor_to_show_no_loss(repository, runevals):
+    repository.write("runevals.yaml", "target: python:bot.py:answer\n")
+    repository.write("bot.py", "import time\ndef answer(prompt):\n    time.sleep(9)\n")
+    on_main(repository, "evals.json", SUITE)
+    code, out, err = runevals("run", "--base", "main", "--max-duration", "0.05")
+    ended(code, 3, out + err, "Raise the limit and run it anew.", "– no_regression", without=["--resume"])
 
 
 def test_a_run_that_was_cut_short_passes_no_gate_of_being_measured(paid, runevals):
