@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.terminal import Terminal
 
 PYTHON = ("--target", "python:agent.py:answer")
@@ -10,14 +12,21 @@ QUESTION = """⚠️  No prompts file found in current directory or ./evals/
 Create a starter evals file with sample prompts? (Y/n): """
 
 
-def test_at_a_terminal_the_target_is_asked_for(project):
+@pytest.mark.parametrize(
+    ("choice", "question", "answer"),
+    [
+        ("3", "FILE.py:FUNCTION [agent.py:answer]: ", "bot.py:reply"),
+        ("1", "Model [", "python:bot.py:reply"),  # as the flag has it, and no name of a model
+    ],
+)
+def test_at_a_terminal_the_target_is_asked_for(project, choice, question, answer):
     with Terminal(project.path, "init") as terminal:
         terminal.see("Which file holds the prompt to test? (empty: none): ")
         terminal.type("")
         terminal.see("Choose [1]: ")
-        terminal.type("3")
-        terminal.see("FILE.py:FUNCTION [agent.py:answer]: ")
-        terminal.type("bot.py:reply")
+        terminal.type(choice)
+        terminal.see(question)
+        terminal.type(answer)
         terminal.see("✓ bot.py: written")
         terminal.see("✓ 3 of 3 cases pass")
         assert terminal.exit_code() == 0

@@ -15,7 +15,7 @@ from runevals.run.quarantine import quarantine_of
 from runevals.run.redaction.omit_content import without_content
 from runevals.run.redaction.redactors import report_without_either, without_either, without_patterns
 from runevals.run.request import RunRequest
-from runevals.run.shards.split import with_split
+from runevals.run.shards.split import SPLIT, split_by, with_split
 from runevals.run.target_runner import with_earlier
 from runevals.settings.resolve import Settings, ignored_changes
 from runevals.suites.load import require_evaluators
@@ -49,14 +49,14 @@ def prepared(request: RunRequest) -> RunRequest:
     cases = request.suites.cases
     quarantine = quarantine_of(settings, cases)
     mark = run_of_mark(settings, cases, request.find_mark)
-    edits = edits_not_in_workspaces(settings, request.suites)
+    told = (*split_by(settings), *edits_not_in_workspaces(settings, request.suites))
     return replace(
         request,
         settings=settings,
         suites=replace(request.suites, quarantined=quarantine.cases),
         weakenings=without_either((*ignored_changes(request.raw), *quarantine.weakenings), settings),
         mark=mark.run,
-        notices=(*settings.notices, *request.notices, *edits, *quarantine.notices, *mark.notices),
+        notices=(*settings.notices, *request.notices, *told, *quarantine.notices, *mark.notices),
     )
 
 
@@ -67,8 +67,10 @@ def prepared_merge(report: RunReport, request: RunRequest) -> tuple[RunReport, R
     report = without_patterns(report, settings)
     added = quarantine_of(settings, request.suites.cases).weakenings
     mark = run_of_mark(settings, report.cases, request.find_mark)
-    notices = (*settings.notices, *report.run.notices, *mark.notices)
-    report = replace(report, run=replace(report.run, notices=tuple(dict.fromkeys(notices))))
+    notices = dict.fromkeys((*settings.notices, *report.run.notices, *mark.notices))
+    if settings.compare.baseline is not None:
+        notices.pop(SPLIT, None)
+    report = replace(report, run=replace(report.run, notices=tuple(notices)))
     report = with_earlier(report, alike_earlier(request, report))
     weakenings = without_either((*ignored_changes(request.raw), *added), settings)
     return report, replace(request, weakenings=weakenings, mark=mark.run)

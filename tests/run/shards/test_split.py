@@ -33,8 +33,10 @@ def test_shards_with_a_base_are_balanced_by_its_durations_and_merge_to_the_whole
         flags = ["--dry-run"] if command == "run" else []
         out = runevals(command, *flags, "--shard", "1/4", "--baseline", "base.json")[1]
         assert re.search(rf"cases +{cases} \(shard 1 of 4\)", out)
-    runevals("merge", *shards, "-o", "merged.json")
+    told = "compares with the base of the shards only if it is named there, too: --baseline FILE"
+    assert told in "".join(runevals("merge", *shards, "-o", "merged.json")[1:])
     assert zoo.document("merged.json")["cases"] == zoo.document("base.json")["cases"]
+    assert told not in "".join(runevals("merge", *shards, "--baseline", "base.json")[1:])
 
 
 def test_shards_that_were_split_differently_are_refused(zoo, runevals, shards):

@@ -26,7 +26,6 @@ from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
 from runevals.lib.text.variables import variables_in
-from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model
 from runevals.records import Suite
 from runevals.records.agent import SKILL_SUITE, SKILL_TRIGGERS
@@ -42,6 +41,7 @@ from runevals.suites.dialects.skill_folder import skill_of
 from runevals.suites.load import PLACEHOLDER, LoadedSuites
 from runevals.suites.skill_suites import SKILL, skill_folders, skill_suites
 from runevals.targets.agents import AGENTS
+from runevals.targets.kinds import KINDS
 from runevals.targets.python import PythonSettings
 
 DEFAULT_FUNCTION = "agent.py:answer"
@@ -366,7 +366,7 @@ def _asked_target() -> str | None:
     match click.prompt("Choose", type=click.Choice(["1", "2", "3", "4", "5"]), default="1", show_choices=False):
         case "1":
             name: str = click.prompt("Model", default=model("openai"))
-            return name if name.partition(":")[0] in PROVIDERS else f"openai:{name}"
+            return name if name.partition(":")[0] in KINDS else f"openai:{name}"
         case "2":
             return f"command:{click.prompt('Command, such as python my_agent.py')}"
         case "3":

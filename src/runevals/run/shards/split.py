@@ -18,8 +18,14 @@ from runevals.suites.plan import RunPlan, part_of
 from runevals.suites.selection import is_selected
 from runevals.suites.shard import CaseName, balanced
 
+SPLIT = "`runevals merge` compares with the base of the shards only if it is named there, too: --baseline FILE"
 MOST_CHARACTERS = 100_000  # of the durations that a plan hands on: an environment variable holds 128 KiB
 _DURATIONS = re.compile(r"[0-9]{0,9}(,[0-9]{0,9})*")
+
+
+def split_by(settings: Settings) -> tuple[str, ...]:
+    """What to say of a shard whose base is a file: that the merge is to name it, too."""
+    return (SPLIT,) if settings.selection.shard is not None and _has_document(settings.compare) else ()
 
 
 def with_split(settings: Settings, suites: Sequence[Suite]) -> Settings:
