@@ -462,6 +462,18 @@ def test_a_folder_that_is_both_sides_and_a_report_that_is_no_shard_name_a_way(pr
     ended(code, 2, err, "there is no case refund", "did you mean 'shop.refund'?")
 
 
+def test_a_test_that_is_renamed_and_fails_is_in_line_one(project, runevals):
+    """It may be a loss: nobody looks for it in the fold of new failures."""
+    project.write("base.xml", junit(runs=1))
+    project.write("now.xml", junit(failing=(7,), runs=1).replace('test_7"', 'renamed_7"'))
+    out = runevals("gate", "now.xml", "--baseline", "base.xml")[1]
+    assert "1 case removed: test_kb.test_7 – 1 case added and failing: test_kb.renamed_7" in out.splitlines()[0]
+    project.write("dead.xml", junit(failing=(7,), runs=1))
+    runevals("gate", "dead.xml", "--baseline", "base.xml")
+    code, _, err = runevals("accept", "nothing", "--reason", "wanted")
+    ended(code, 2, err, "there is no case nothing", "lost are test_kb.test_7")
+
+
 def test_a_service_that_did_not_run_is_no_pass(project, runevals):
     """Its results are missing; those of the others have more than 80 % of the cases."""
     tests = {"billing": 20, "search": 6, "support": 5}

@@ -17,7 +17,7 @@ from runevals.cli.options import resolved_settings, settings_options
 from runevals.lib.storage.files import relative_name, require_no_link, write_whole
 from runevals.lib.terminal import say
 from runevals.lib.text.escape import one_line
-from runevals.lib.text.numbers import plural, short_list
+from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import readable
@@ -113,7 +113,8 @@ def _of(key: str, lost: _Losses, conclusion: Conclusion, path: Path) -> list[Acc
     known = {case.key for case in (*conclusion.report.cases, *base)}
     if key in known:
         raise InvalidSettings(f"{key} did not regress in {path}; there is nothing to accept")
-    hint = did_you_mean(key, sorted(known | {loss.case for loss in lost}))
+    of_lost = phrase(short_list([loss.case for loss in lost]), "; lost are {}")
+    hint = did_you_mean(key, sorted(known | {loss.case for loss in lost})) or of_lost
     raise InvalidSettings(f"there is no case {one_line(key, 60)} in {path}{hint}")
 
 

@@ -230,7 +230,9 @@ def _remarks(comparison: Comparison | None) -> str:
         return ""
     unmeasured = comparison.of_kind("unmeasured")
     skipped = [one.called for one in unmeasured if one.head is not None and one.head.status is Outcome.SKIPPED]
-    words = {"removed": [change.called for change in comparison.of_kind("removed")], "skipped": skipped}
+    removed = [change.called for change in comparison.of_kind("removed")]
+    new = [one.called for one in comparison.of_kind("added") if removed and one.head and one.head.any_failed]
+    words = {"removed": removed, "added and failing": new, "skipped": skipped}
     gone = (phrase(short_list(keys), f"{plural(len(keys), 'case')} {word}: {{}}") for word, keys in words.items())
     return "".join(f" – {remark}" for remark in filter(None, (*comparison.remarks, *gone)))
 
