@@ -113,7 +113,6 @@ WITHOUT: frozenset[str] = frozenset(
         "suites/load",
         "suites/plan",
         "targets/a2a_client",
-        "targets/a2a_reply",
         "targets/event_loop",
         "targets/json_endpoint",
         "targets/program_report",

@@ -19,8 +19,7 @@ from runevals.targets.kind import NOT_SENT, Making, refusing
 from runevals.targets.web import WebTargetSettings
 
 if TYPE_CHECKING:
-    from runevals.targets.a2a_client import AgentClient
-    from runevals.targets.a2a_reply import AgentReply
+    from runevals.targets.a2a_client import AgentClient, AgentReply
 
 FIRST_PAUSE_S = 0.1
 LONGEST_PAUSE_S = 5.0

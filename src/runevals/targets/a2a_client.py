@@ -1,10 +1,10 @@
-"""The SDK's asynchronous client behind plain calls. Imported only if an a2a target is used."""
+"""An A2A agent by the SDK, which is asynchronous, behind plain calls. Imported only if an a2a target is used."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from http.cookiejar import DefaultCookiePolicy
 from typing import Any
@@ -12,19 +12,42 @@ from typing import Any
 import httpx
 from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.client.client import Client
-from a2a.types.a2a_pb2 import AgentCard, GetTaskRequest, Message, Part, Role, SendMessageRequest
+from a2a.types.a2a_pb2 import (
+    AgentCard,
+    GetTaskRequest,
+    Message,
+    Part,
+    Role,
+    SendMessageRequest,
+    Task,
+    TaskState,
+)
 from a2a.utils.constants import TransportProtocol
 from a2a.utils.errors import A2AError
 from google.protobuf.json_format import Error as NoProtocol
+from google.protobuf.json_format import MessageToDict
+from msgspec import Struct
 
 from runevals.lib.text.secrets import beginning
 from runevals.models.http.endpoint import WebSettings
 from runevals.models.http.origin import origin_of
 from runevals.models.http.throttle import CallFailed, TryAgain, failure_of_status
 from runevals.programs.exchange import MAX_OUTPUT_BYTES
-from runevals.targets.a2a_reply import AgentReply, of_message, of_task
+from runevals.records import Citation
 from runevals.targets.event_loop import LoopThread
 from runevals.targets.json_endpoint import MOST_REASON, excerpt
+from runevals.targets.program_report import citations, shallow
+
+
+class AgentReply(Struct, frozen=True, kw_only=True):
+    """An agent's reply so far. A plain message is `completed`."""
+
+    state: str
+    text: str
+    value: object = None  # the JSON value of `text`, if the answer is only JSON
+    citations: tuple[Citation, ...] | None = None
+    context_id: str | None = None
+    task_id: str | None = None
 
 
 class AgentClient:
@@ -77,13 +100,15 @@ class AgentClient:
         with _protocol_errors():
             message = Message(role=Role.ROLE_USER, parts=[Part(text=text)], **ids)
             async for reply in self._client.send_message(SendMessageRequest(message=message)):
-                return of_task(reply.task) if reply.HasField("task") else of_message(reply.message)
+                if reply.HasField("task"):
+                    return _of_task(reply.task)
+                return _reply("completed", [reply.message], context_id=reply.message.context_id, task_id=None)
         raise CallFailed("unparseable", "the agent sent an empty reply")
 
     async def _task(self, task_id: str) -> AgentReply:
         assert self._client is not None  # noqa: S101 - the card is read first
         with _protocol_errors():
-            return of_task(await self._client.get_task(GetTaskRequest(id=task_id)))
+            return _of_task(await self._client.get_task(GetTaskRequest(id=task_id)))
 
 
 @contextmanager
@@ -147,3 +172,57 @@ async def _content(reply: httpx.Response) -> bytes:
     finally:
         await reply.aclose()
     return bytes(content)
+
+
+def _of_task(task: Task) -> AgentReply:
+    """The reply in a task: in its artifacts, otherwise in its status or its last message.
+
+    Raises CallFailed for values that a report cannot hold.
+    """
+    state = TaskState.Name(task.status.state).removeprefix("TASK_STATE_").lower()
+    last_messages = [message for message in task.history if message.role == Role.ROLE_AGENT][-1:]
+    sources: tuple[list[Any], ...] = ([*task.artifacts], [task.status.message], last_messages)
+    if state not in ("completed", "submitted", "working"):
+        sources = sources[1:2]  # its final message or question, not partial artifacts
+    source_messages = next((source for source in sources if any(each.parts for each in source)), [])
+    return _reply(state, source_messages, context_id=task.context_id, task_id=task.id)
+
+
+def _reply(state: str, sources: Iterable[Any], *, context_id: str, task_id: str | None) -> AgentReply:
+    """The reply in messages or artifacts, joined."""
+    parts = [part for source in sources for part in source.parts]
+    text = "\n".join(part.text for part in parts if part.WhichOneof("content") == "text")
+    values = [MessageToDict(part.data) for part in parts if part.WhichOneof("content") == "data"]
+    value = None if text or not values else values[0] if len(values) == 1 else values
+    try:
+        value = _plain(shallow(value, "the answer"))
+        return AgentReply(
+            state=state,
+            text=json.dumps(value, ensure_ascii=False) if value is not None else text,
+            value=value,
+            citations=_citations(sources, parts),
+            context_id=context_id or None,
+            task_id=task_id,
+        )
+    except ValueError as error:
+        raise CallFailed("unparseable", str(error)) from error
+
+
+def _plain(value: object) -> object:
+    """A protobuf value as plain JSON: whole numbers as integers, keys sorted."""
+    if isinstance(value, dict):
+        return {key: _plain(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _citations(sources: Iterable[Any], parts: Iterable[Any]) -> tuple[Citation, ...] | None:
+    """Sources beside the text: `citations` in the metadata, and files by their address."""
+    items: list[Citation] = []
+    for source in sources:
+        items += citations(MessageToDict(source.metadata).get("citations")) or ()
+    items += [
+        Citation(text=part.filename, source=part.url) for part in parts if part.WhichOneof("content") == "url"
+    ]
+    return tuple(items) or None
