@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from runevals.models.http.slot import RunStopped
+from runevals.models.http.pace import RunStopped
 from runevals.models.http.throttle import Throttle, TryAgain
 
 

@@ -22,8 +22,8 @@ from runevals.models.chat.wire import WIRES, Wire
 from runevals.models.http.key import FixedKey, Key
 from runevals.models.http.network import certificate_fault, route
 from runevals.models.http.origin import OPENAI_URL, without_credentials
+from runevals.models.http.pace import Slot
 from runevals.models.http.reading import TooLarge
-from runevals.models.http.slot import Slot
 from runevals.models.http.throttle import CallFailed, Throttle, TryAgain, failure_of_status, final_failure
 from runevals.records.quiet import Quiet
 

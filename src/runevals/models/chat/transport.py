@@ -18,8 +18,8 @@ from weakref import finalize
 from runevals.models.http.key import Key
 from runevals.models.http.network import certificates
 from runevals.models.http.origin import OPENAI_URL
+from runevals.models.http.pace import RunStopped, Slot
 from runevals.models.http.reading import TooLarge, TooSlow, read_limited
-from runevals.models.http.slot import RunStopped, Slot
 from runevals.models.http.token_bucket import allowance_of
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024

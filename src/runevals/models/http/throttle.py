@@ -11,8 +11,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
-from runevals.models.http.pace import Pace, SentCall
-from runevals.models.http.slot import RunStopped, Slot
+from runevals.models.http.pace import Pace, RunStopped, SentCall, Slot
 
 T = TypeVar("T")
 TryAgainKind = Literal["failed", "timeout", "rate_limited"]
