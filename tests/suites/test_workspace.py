@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from runevals.records import Case, Location, Suite, Turn, Workspace
@@ -38,24 +40,23 @@ def test_all_of_it(places):
 
 
 @pytest.mark.parametrize(
-    ("told", "key", "reason"),
+    ("told", "reason"),
     [
-        ({"from": "gone"}, "from", "gone is not a folder"),
-        ({"from": "data.csv"}, "from", "is not a folder"),
-        ({"from": "../.."}, "from", "lies outside the repository"),
-        ({"from": "../.git"}, "from", "belongs to git"),
-        ({"from": "way"}, "from", "belongs to git"),
-        ({"from": "app", "git": "HEAD"}, "git", "not of both"),
-        ({"files": {"../a": "x"}}, "files", "../a is not a path below the workspace"),
-        ({"files": {".git/hooks/post-commit": "x"}}, "files", "not a path below the workspace"),
-        ({"setup": [1]}, "setup", "a program with its arguments"),
-        ({"setup": [["a"], []]}, "setup", "a program with its arguments"),
+        ({"from": "gone"}, "gone is not a folder"),
+        ({"from": "data.csv"}, "is not a folder"),
+        ({"from": "../.."}, "lies outside the repository"),
+        ({"from": "../.git"}, "belongs to git"),
+        ({"from": "way"}, "belongs to git"),
+        ({"from": "app", "git": "HEAD"}, "not of both"),
+        ({"files": {"../a": "x"}}, "../a is not a path below the workspace"),
+        ({"files": {".git/hooks/post-commit": "x"}}, "not a path below the workspace"),
+        ({"setup": [1]}, "a program with its arguments"),
+        ({"setup": [["a"], []]}, "a program with its arguments"),
     ],
 )
-def test_what_cannot_be_is_named(places, told, key, reason):
-    with pytest.raises(Unusable) as raised:
+def test_what_cannot_be_is_named(places, told, reason):
+    with pytest.raises(Unusable, match=re.escape(reason)):
         workspace_of(told, places)
-    assert (raised.value.key, reason in str(raised.value)) == (key, True)
 
 
 def test_the_files_of_a_case(places):

@@ -24,22 +24,18 @@ class Places(Struct, frozen=True, kw_only=True):
 
 
 class Unusable(Exception):
-    """A workspace cannot be used as it is written; the first argument is the key that is wrong, or None."""
-
-    def __init__(self, key: str | None, message: str) -> None:
-        super().__init__(message)
-        self.key = key
+    """A workspace cannot be used as it is written."""
 
 
 def workspace_of(section: Mapping[str, Any], places: Places) -> Workspace:
     """The record. Raises Unusable for a folder that is not there, and for paths that lead out."""
     if "from" in section and GIT in section:
-        raise Unusable(GIT, "a workspace is made `from` a folder or of a `git` commit, not of both")
-    folder = None if "from" not in section else _inside(section["from"], places, "from")
+        raise Unusable("a workspace is made `from` a folder or of a `git` commit, not of both")
+    folder = None if "from" not in section else _inside(section["from"], places)
     if folder is not None and not folder.is_dir():
-        raise Unusable("from", f"{section['from']} is not a folder")
+        raise Unusable(f"{section['from']} is not a folder")
     for path in section.get("files", {}):
-        _require_path(path, "files")
+        _require_path(path)
     return Workspace(
         folder=folder,
         repository=places.root if GIT in section else None,
@@ -54,10 +50,10 @@ def files_of(names: Sequence[str], places: Places) -> dict[str, Path]:
     """The files of a case, each at its own path in the workspace. Raises Unusable."""
     files = {}
     for name in names:
-        _require_path(name, "files")
-        files[name] = _inside(name, places, "files")
+        _require_path(name)
+        files[name] = _inside(name, places)
         if not files[name].exists():
-            raise Unusable("files", f"there is no {name}")
+            raise Unusable(f"there is no {name}")
     return files
 
 
@@ -80,7 +76,7 @@ def workspace_fingerprint(
         if files:
             parts["files"] = {path: hash_of(source) for path, source in files.items()}
     except (CannotCopy, OSError) as error:
-        raise Unusable("from", str(error)) from None
+        raise Unusable(str(error)) from None
     return parts
 
 
@@ -103,20 +99,20 @@ def _programs(entries: Sequence[Any]) -> tuple[tuple[str, ...], ...]:
     several = entries if all(isinstance(one, list) for one in entries) else [entries]
     for argv in several:
         if not argv or not all(isinstance(word, str) for word in argv):
-            raise Unusable("setup", "setup is a program with its arguments, or a list of such")
+            raise Unusable("setup is a program with its arguments, or a list of such")
     return tuple(tuple(argv) for argv in several)
 
 
-def _require_path(path: str, key: str) -> None:
+def _require_path(path: str) -> None:
     parts = PurePosixPath(path).parts
     if not parts or PurePosixPath(path).is_absolute() or ".." in parts or parts[0] == ".git":
-        raise Unusable(key, f"{path} is not a path below the workspace")
+        raise Unusable(f"{path} is not a path below the workspace")
 
 
-def _inside(name: str, places: Places, key: str) -> Path:
+def _inside(name: str, places: Places) -> Path:
     path = (places.base / name).resolve()
     if not path.is_relative_to(places.root.resolve()):
-        raise Unusable(key, f"{name} lies outside the repository")
+        raise Unusable(f"{name} lies outside the repository")
     if is_of_git(path, places.root):
-        raise Unusable(key, f"{name} belongs to git: it may contain credentials")
+        raise Unusable(f"{name} belongs to git: it may contain credentials")
     return path
