@@ -94,12 +94,12 @@ def _program(machine: str, read_fd: int | None) -> bytes:
     def instruction(code: int, value: int, then: int = 0, otherwise: int = 0) -> bytes:
         return struct.pack("HBBI", code, then, otherwise, value)
 
-    def only_on(name: str, descriptor: int) -> list[bytes]:
-        """`name` is allowed with this descriptor as its first argument."""
+    def only_if(name: str, argument: int, test: bytes) -> list[bytes]:
+        """`name` is allowed with an argument for which the test leaves out the refusal."""
         return [
             instruction(_EQUAL, calls[name], 0, 4),
-            instruction(_LOAD, _FIRST),
-            instruction(_EQUAL, descriptor, 1, 0),
+            instruction(_LOAD, argument),
+            test,
             instruction(_RETURN, _REFUSE),
             instruction(_RETURN, _ALLOW),
         ]
@@ -113,15 +113,10 @@ def _program(machine: str, read_fd: int | None) -> bytes:
         instruction(_RETURN, _KILL),
     ]
     for name in ("mmap", "mprotect"):
-        lines += [
-            instruction(_EQUAL, calls[name], 0, 4),
-            instruction(_LOAD, _THIRD),
-            instruction(_HAS_BITS, _PROT_EXEC, 0, 1),
-            instruction(_RETURN, _REFUSE),
-            instruction(_RETURN, _ALLOW),
-        ]
-    lines += only_on("write", ANSWER_FD)
-    lines += [] if read_fd is None else only_on("read", read_fd)
+        lines += only_if(name, _THIRD, instruction(_HAS_BITS, _PROT_EXEC, 0, 1))
+    for name, descriptor in (("write", ANSWER_FD), ("read", read_fd)):
+        if descriptor is not None:
+            lines += only_if(name, _FIRST, instruction(_EQUAL, descriptor, 1, 0))
     for name, number in calls.items():
         if name not in _SPECIAL:
             lines += [instruction(_EQUAL, number, 0, 1), instruction(_RETURN, _ALLOW)]

@@ -13,6 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
+from msgspec.structs import asdict
+
 from runevals.programs.line_process import AnswerTooLarge, LineProcess, ProcessDied
 from runevals.records.errors import SandboxUnavailable
 from runevals.records.script import Answer, Call, CallKind, Language
@@ -258,15 +260,8 @@ class _Worker:
             reply = self.process.exchange(request, call.timeout_s + _OWN_GRACE_S)
             return _plain_answer(reply, time.monotonic() - start)
         load_s = LOAD_S if call.kind == "skill" else 0.0
-        request = {
-            "kind": call.kind,
-            "code": call.code.removeprefix("\ufeff"),
-            "filename": call.filename,
-            "arguments": dict(call.arguments),
-            "timeout_s": call.timeout_s,
-            "memory_bytes": call.memory_bytes,
-            "load_s": load_s,
-        }
+        own = {"code": call.code.removeprefix("\ufeff"), "arguments": dict(call.arguments), "load_s": load_s}
+        request = {**asdict(call), **own}
         return answer_of(call, self.process.exchange(request, load_s + call.timeout_s + _GRACE_S))
 
 
