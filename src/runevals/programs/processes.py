@@ -20,7 +20,7 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from runevals.lib.nullable import grouped
+from runevals.lib.nullable import grouped, without_none
 
 REAP_TIMEOUT_S = 5.0
 ROUNDS = 100  # of a search for processes that start others while they are ended
@@ -38,11 +38,6 @@ class Account(Struct, frozen=True, kw_only=True):
 
     uid: int
     home: str | None = None
-
-    def environment(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """`variables`, with the home of this user."""
-        names = {"USER": "runevals", "LOGNAME": "runevals"}  # no file of users knows its number
-        return {**names, **variables, **({} if self.home is None else {"HOME": self.home})}
 
 
 class _Attempt(Struct):
@@ -165,7 +160,10 @@ def _become(uid: int, gid: int, groups: Sequence[int]) -> None:
 
 def environment(variables: Mapping[str, str]) -> dict[str, str]:
     """The environment of a program: `variables`, with the home of its user."""
-    return dict(variables) if _state.account is None else _state.account.environment(variables)
+    if _state.account is None:
+        return dict(variables)
+    names = {"USER": "runevals", "LOGNAME": "runevals"}  # no file of users knows its number
+    return {**names, **variables, **without_none(HOME=_state.account.home)}
 
 
 def open_to_programs(folder: Path) -> None:
