@@ -91,14 +91,14 @@ def _calls_in_messages(models: Sequence[Span]) -> tuple[ToolCall, ...] | None:
         reasons = span.attributes.get("gen_ai.response.finish_reasons")
         if not parts and any(reason in _CALLS_TOOLS for reason in list_in(reasons)):
             return None
-        for part in parts:
-            calls.append(
-                ToolCall(
-                    name=str(part.get("name")),
-                    input=shallow(json_in(part.get("arguments")), "the input of a tool call"),
-                    output=output_text(results.get(part.get("id"))),
-                )
+        calls += [
+            ToolCall(
+                name=str(part.get("name")),
+                input=shallow(json_in(part.get("arguments")), "the input of a tool call"),
+                output=output_text(results.get(part.get("id"))),
             )
+            for part in parts
+        ]
     return tuple(calls)
 
 

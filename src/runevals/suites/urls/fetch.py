@@ -17,7 +17,6 @@ from queue import Empty, SimpleQueue
 from typing import Any
 from urllib.parse import urljoin, urlsplit
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.nullable import if_known
@@ -198,10 +197,10 @@ def fetcher(allow_hosts: Sequence[str], resolve: Resolve = resolve_host) -> Call
     def follow(url: str, line: _Line) -> str:
         for _ in range(MOST_REDIRECTS + 1):
             try:
-                reply = _answer(url, _checked_address(url, allow_hosts, resolve), line)
-                if isinstance(reply, str):
-                    return reply
-                url = urljoin(url, reply.location)
+                text, location = _answer(url, _checked_address(url, allow_hosts, resolve), line)
+                if not location:
+                    return text
+                url = urljoin(url, location)
             except ValueError:
                 raise NotFetched("redirects to an invalid address") from None
         raise NotFetched(f"redirects more than {MOST_REDIRECTS} times")
@@ -253,12 +252,11 @@ def _in_time(work: Callable[[_Line], str]) -> str:
     return result
 
 
-class _Redirect(Struct, frozen=True):
-    location: str
+def _answer(url: str, address: str, line: _Line) -> tuple[str, str]:
+    """(the text, else where a redirect leads) of one request.
 
-
-def _answer(url: str, address: str, line: _Line) -> str | _Redirect:
-    """One request, sent to the very address that was checked: the name is not looked up again."""
+    It is sent to the very address that was checked: the name is not looked up again.
+    """
     import urllib3  # only suites with addresses need it
 
     parts = urlsplit(url)
@@ -295,10 +293,10 @@ def _answer(url: str, address: str, line: _Line) -> str | _Redirect:
         raise NotFetched(f"cannot be fetched: {type(error).__name__}") from None
 
 
-def _read(reply: Any, deadline: float) -> str | _Redirect:
+def _read(reply: Any, deadline: float) -> tuple[str, str]:
     location = reply.headers.get("Location")
     if reply.status in (301, 302, 303, 307, 308) and location:
-        return _Redirect(location)
+        return "", location
     if reply.status != 200:
         raise NotFetched(f"answers with status {reply.status}")
     kind = reply.headers.get("Content-Type", "").lower()
@@ -315,7 +313,7 @@ def _read(reply: Any, deadline: float) -> str | _Redirect:
         text = body.decode(charset[1] if charset else "utf-8", errors="replace")
     except LookupError:
         text = body.decode("utf-8", errors="replace")
-    return page_text(text) if "html" in kind else text
+    return page_text(text) if "html" in kind else text, ""
 
 
 def _checked_address(url: str, allow_hosts: Sequence[str], resolve: Resolve) -> str:
@@ -383,5 +381,4 @@ class _Words(HTMLParser):
     def handle_decl(self, decl: str) -> None:
         self.handle_comment(decl)
 
-    def handle_pi(self, data: str) -> None:
-        self.handle_comment(data)
+    handle_pi = handle_comment
