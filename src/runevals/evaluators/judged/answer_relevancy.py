@@ -6,13 +6,6 @@ from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import OfAnswer
 from runevals.records import Layer
 
-RUBRIC = """Score how directly the RESPONSE answers the PROMPT. Dodging, drifting away and padding cost points.
-1: it does not answer.
-2: it is about the topic but avoids the question.
-3: it answers in part, or buries the answer.
-4: it answers, with little that was not asked for.
-5: it answers the question directly and completely."""
-
 
 @evaluator("answer_relevancy")
 class AnswerRelevancy(OfAnswer):
@@ -25,4 +18,9 @@ class AnswerRelevancy(OfAnswer):
     """
 
     layer = Layer.FACT
-    rubric = RUBRIC
+    rubric = """Score how directly the RESPONSE answers the PROMPT. Dodging, drifting away and padding cost points.
+1: it does not answer.
+2: it is about the topic but avoids the question.
+3: it answers in part, or buries the answer.
+4: it answers, with little that was not asked for.
+5: it answers the question directly and completely."""

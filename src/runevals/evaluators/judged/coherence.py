@@ -5,13 +5,6 @@ from __future__ import annotations
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import OfAnswer
 
-RUBRIC = """Score how logical and well ordered the RESPONSE is. Do not score whether it is right.
-1: disconnected words or sentences.
-2: fragments with little connection.
-3: partly ordered; the reader has to work out the connection.
-4: logical and ordered.
-5: clear, logical and well ordered throughout."""
-
 
 @evaluator("Coherence")
 class Coherence(OfAnswer):
@@ -23,4 +16,9 @@ class Coherence(OfAnswer):
         "evaluators": {"Coherence": {}}
     """
 
-    rubric = RUBRIC
+    rubric = """Score how logical and well ordered the RESPONSE is. Do not score whether it is right.
+1: disconnected words or sentences.
+2: fragments with little connection.
+3: partly ordered; the reader has to work out the connection.
+4: logical and ordered.
+5: clear, logical and well ordered throughout."""

@@ -5,13 +5,6 @@ from __future__ import annotations
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.faithfulness import Faithfulness
 
-RUBRIC = """Score how many of the key facts in the FACTS the RESPONSE uses correctly.
-1: none.
-2: few.
-3: about half.
-4: most.
-5: all."""
-
 
 @evaluator("context_recall")
 class ContextRecall(Faithfulness):
@@ -26,6 +19,11 @@ class ContextRecall(Faithfulness):
         {"type": "context_recall", "reference": "30 days; receipt needed"}
     """
 
-    rubric = RUBRIC
+    rubric = """Score how many of the key facts in the FACTS the RESPONSE uses correctly.
+1: none.
+2: few.
+3: about half.
+4: most.
+5: all."""
     label = "FACTS"
     without = "no context and no reference"

@@ -8,13 +8,6 @@ from runevals.evaluators.kinds import Judged, Subject
 from runevals.records import Layer, Problem, Verdict
 from runevals.records.judgement import Question
 
-RUBRIC = """Score how far the CONTEXT supports what the RESPONSE states. What you know yourself does not count.
-1: it contradicts the context or makes things up.
-2: most of what it states is not in the context.
-3: the main points are in the context, some details are not.
-4: all but small details are in the context.
-5: everything it states is in the context."""
-
 
 @evaluator("faithfulness")
 class Faithfulness(Judged):
@@ -30,7 +23,12 @@ class Faithfulness(Judged):
     """
 
     layer = Layer.FACT
-    rubric = RUBRIC
+    rubric = """Score how far the CONTEXT supports what the RESPONSE states. What you know yourself does not count.
+1: it contradicts the context or makes things up.
+2: most of what it states is not in the context.
+3: the main points are in the context, some details are not.
+4: all but small details are in the context.
+5: everything it states is in the context."""
     label = "CONTEXT"
     without = "no context to hold the response against"
 

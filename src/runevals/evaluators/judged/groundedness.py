@@ -8,13 +8,6 @@ from runevals.evaluators.kinds import Judged, Subject, missing
 from runevals.records import Problem, Response, Verdict
 from runevals.records.judgement import Question
 
-RUBRIC = """Score how far the SOURCES support what the RESPONSE states. The sources are the only truth here.
-1: nothing it states is supported, or there are no sources.
-2: most of what it states is not in the sources or contradicts them.
-3: it is supported in part.
-4: all it states is supported, but it leaves out what the sources say on the matter.
-5: all it states is supported by the sources."""
-
 
 @evaluator("Groundedness")
 class Groundedness(Judged):
@@ -27,7 +20,12 @@ class Groundedness(Judged):
         "context": "The meal allowance is $200 a day.", "evaluators": {"Groundedness": {}}
     """
 
-    rubric = RUBRIC
+    rubric = """Score how far the SOURCES support what the RESPONSE states. The sources are the only truth here.
+1: nothing it states is supported, or there are no sources.
+2: most of what it states is not in the sources or contradicts them.
+3: it is supported in part.
+4: all it states is supported, but it leaves out what the sources say on the matter.
+5: all it states is supported by the sources."""
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
         sources = subject.context if subject.context is not None else _sources(subject.response)

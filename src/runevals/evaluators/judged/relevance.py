@@ -5,13 +5,6 @@ from __future__ import annotations
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.judged.prompt_parts import OfAnswer
 
-RUBRIC = """Score how well the RESPONSE addresses the PROMPT.
-1: it has nothing to do with the prompt.
-2: it is on the topic but does not help.
-3: it addresses the prompt in part.
-4: it addresses the prompt fully.
-5: it addresses the prompt fully and adds what the asker needs to use the answer."""
-
 
 @evaluator("Relevance")
 class Relevance(OfAnswer):
@@ -23,4 +16,9 @@ class Relevance(OfAnswer):
         "evaluators": {"Relevance": {"threshold": 4}}
     """
 
-    rubric = RUBRIC
+    rubric = """Score how well the RESPONSE addresses the PROMPT.
+1: it has nothing to do with the prompt.
+2: it is on the topic but does not help.
+3: it addresses the prompt in part.
+4: it addresses the prompt fully.
+5: it addresses the prompt fully and adds what the asker needs to use the answer."""

@@ -8,13 +8,6 @@ from runevals.evaluators.kinds import Judged, Subject
 from runevals.records import Layer
 from runevals.records.judgement import Question
 
-RUBRIC = """Score how close in meaning the RESPONSE is to the REFERENCE. Wording does not count.
-1: it says something else.
-2: it shares a little.
-3: it matches in part.
-4: it matches but for small points.
-5: it means the same."""
-
 
 @evaluator("semantic_similarity")
 class SemanticSimilarity(Judged):
@@ -30,7 +23,12 @@ class SemanticSimilarity(Judged):
     """
 
     layer = Layer.FACT
-    rubric = RUBRIC
+    rubric = """Score how close in meaning the RESPONSE is to the REFERENCE. Wording does not count.
+1: it says something else.
+2: it shares a little.
+3: it matches in part.
+4: it matches but for small points.
+5: it means the same."""
 
     reference: str
 

@@ -8,13 +8,6 @@ from runevals.evaluators.kinds import Judged, Subject
 from runevals.records import Problem, Verdict
 from runevals.records.judgement import Question
 
-RUBRIC = """Score how close in meaning the RESPONSE is to the EXPECTED answer to the PROMPT.
-1: it says something else.
-2: it shares a little of the expected answer.
-3: it matches the expected answer in part.
-4: it matches the expected answer but for small points.
-5: it means the same as the expected answer."""
-
 
 @evaluator("Similarity")
 class Similarity(Judged):
@@ -26,7 +19,12 @@ class Similarity(Judged):
         "expected_response": "Within 30 days", "evaluators": {"Similarity": {"threshold": 4}}
     """
 
-    rubric = RUBRIC
+    rubric = """Score how close in meaning the RESPONSE is to the EXPECTED answer to the PROMPT.
+1: it says something else.
+2: it shares a little of the expected answer.
+3: it matches the expected answer in part.
+4: it matches the expected answer but for small points.
+5: it means the same as the expected answer."""
     needs_expected = True
 
     def question(self, subject: Subject) -> Question | Verdict | Problem:
