@@ -24,6 +24,8 @@ ANSWER_FD = 3
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
 _LANDLOCK_CREATE, _LANDLOCK_RESTRICT = 444, 446
 _SIGKILL = 9
+# What each version of Landlock has beside those before it: rights of files, of the network, and scopes.
+_RIGHTS = (((1 << 13) - 1, 0, 0), (1 << 13, 0, 0), (1 << 14, 0, 0), (0, 3, 0), (1 << 15, 0, 0), (0, 0, 3))
 
 # A grader needs memory, time and an exit; every other call is refused. Never add a call for a library:
 # load what it needs before the lock.
@@ -152,12 +154,9 @@ def drop_file_access() -> None:
     libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     if version < 1:
         return
-    files = (1 << 13) - 1 | (1 << 13 if version >= 2 else 0) | (1 << 14 if version >= 3 else 0)
-    files |= 1 << 15 if version >= 5 else 0
-    network, scopes = (3 if version >= 4 else 0), (3 if version >= 6 else 0)
-    size = 24 if version >= 6 else 16 if version >= 4 else 8
-    rights = struct.pack("QQQ", files, network, scopes)
-    ruleset = libc.syscall(_LANDLOCK_CREATE, rights, size, 0)
+    rights = [sum(of_kind) for of_kind in zip(*_RIGHTS[:version], strict=True)]
+    size = 8 * (len(rights) - rights[1:].count(0))  # a version knows only the kinds that it or an earlier one has
+    ruleset = libc.syscall(_LANDLOCK_CREATE, struct.pack("QQQ", *rights), size, 0)
     if ruleset >= 0:
         libc.syscall(_LANDLOCK_RESTRICT, ruleset, 0)
         os.close(ruleset)
