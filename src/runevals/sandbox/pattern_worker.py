@@ -36,7 +36,7 @@ def main() -> None:
         try:
             answer: dict[str, object] = {"value": _KINDS[request["kind"]](request["code"], request["arguments"])}
         except _Refused as refusal:
-            answer = {"error": refusal.code, "reason": refusal.reason}
+            answer = dict(zip(("error", "reason"), refusal.args, strict=True))
         except MemoryError:
             answer = {"error": "evaluator_memory", "reason": "more than 128 MB of memory were needed"}
         except Exception as error:  # noqa: BLE001 - whatever it is, it is this call's and not the worker's
@@ -46,9 +46,7 @@ def main() -> None:
 
 
 class _Refused(Exception):
-    def __init__(self, code: str, reason: str) -> None:
-        self.code = code
-        self.reason = reason
+    """The code of an error, and the reason."""
 
 
 def _locked() -> str:

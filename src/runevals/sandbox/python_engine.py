@@ -72,7 +72,7 @@ def run(request: dict[str, Any], on_loaded: Callable[[], object]) -> str:
         del ballast
         return dumps({"error": "evaluator_memory"})
     except _Refused as refusal:
-        answer = {"error": refusal.code, "reason": refusal.reason}
+        answer = dict(zip(("error", "reason"), refusal.args, strict=True))
     except PermissionError as error:
         answer = {
             "error": "evaluator_forbidden",
@@ -89,9 +89,7 @@ def run(request: dict[str, Any], on_loaded: Callable[[], object]) -> str:
 
 
 class _Refused(Exception):
-    def __init__(self, code: str, reason: str) -> None:
-        self.code = code
-        self.reason = reason
+    """The code of an error, and the reason."""
 
 
 class _Missing(_Refused, ModuleNotFoundError):
@@ -149,7 +147,7 @@ def _skill(
     try:
         module = _module(request, allowed=None, extra={"MOCK_DATA": arguments.get("mock_data")})
     except Exception as error:  # noqa: BLE001 - the skill was never called
-        reason = error.reason if isinstance(error, _Refused) else _error_text(error, request)
+        reason = error.args[1] if isinstance(error, _Refused) else _error_text(error, request)
         raise _Refused("evaluator_syntax", reason) from None
     if arguments.get("mock_data") is not None:
         module.__dict__["MOCK_DATA"] = arguments["mock_data"]  # before any default of the skill's own
