@@ -14,7 +14,7 @@ import shutil
 import stat
 import tarfile
 from collections.abc import Container, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal
@@ -403,7 +403,7 @@ def _followed(path: str, links: Mapping[str, str]) -> Iterator[bool]:
             todo += reversed(PurePosixPath(link).parts)
 
 
-class _Place:
+class _Place(AbstractContextManager["_Place"]):
     """A path below a folder, opened step by step: its last folder, and the name in it."""
 
     def __init__(self, root: Path, path: str, *, make: bool = True, clear: bool = False) -> None:
@@ -430,9 +430,6 @@ class _Place:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
                 raise CannotCopy(f"{path} lies behind a link or a file") from None
             raise
-
-    def __enter__(self) -> _Place:
-        return self
 
     def __exit__(self, *_: object) -> None:
         os.close(self.folder)

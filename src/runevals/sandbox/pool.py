@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
@@ -41,7 +42,7 @@ _PACKAGES: Mapping[Engine, tuple[str, ...]] = {
 }
 
 
-class Sandbox:
+class Sandbox(AbstractContextManager["Sandbox"]):
     """Runs the code of suites. Use it as a context manager, or close it.
 
     `workers` of each engine are started on demand. `reduced`: whether code may run if the kernel cannot isolate
@@ -61,9 +62,6 @@ class Sandbox:
         self._lock = threading.Lock()
         self.mode: Mode | None = None  # the level of isolation of the code so far; None if no code ran
         self._closed = False
-
-    def __enter__(self) -> Sandbox:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -118,8 +116,7 @@ class Sandbox:
         A worker that dies is replaced and the call is retried once; a worker that times out is killed.
         A plain pattern needs no worker.
         """
-        plain_answer = _plain_answer_of(call)
-        return plain_answer if plain_answer is not None else self._run(call, _engine(call))
+        return _plain_answer_of(call) or self._run(call, _engine(call))
 
     @staticmethod
     def is_quick(call: Call) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,15 +41,12 @@ class ServerContext(Quiet, frozen=True, kw_only=True):
     timeout_s: float = TIMEOUT_S
 
 
-class McpServers:
+class McpServers(AbstractContextManager["McpServers"]):
     """Servers that are started on demand. A context manager: all of them are stopped with it."""
 
     def __init__(self, context: ServerContext, groups: Groups) -> None:
         self._context, self._groups = context, groups
         self._servers = RunningServers(timeout_s=context.timeout_s)
-
-    def __enter__(self) -> McpServers:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._servers.close()
