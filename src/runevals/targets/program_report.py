@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from runevals.lib.nullable import if_known
+from runevals.lib.nullable import if_known, known
 from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.parsing.shapes import is_number, object_in
 from runevals.lib.parsing.strict_json import nested_deeper
@@ -152,10 +152,7 @@ def citations(value: object) -> tuple[Citation, ...] | None:
 
 
 def _either(report: Mapping[str, object], *names: str) -> object:
-    for name in names:
-        if (value := report.get(name)) is not None:
-            return value
-    return None
+    return next(iter(known(map(report.get, names))), None)
 
 
 def delivery(report: Mapping[str, object]) -> Delivery | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from runevals.evaluators.catalogue import evaluator
 from runevals.evaluators.kinds import Comparison, either
 from runevals.evaluators.text.blank import why_always_found
+from runevals.lib.nullable import if_known
 from runevals.records import Verdict
 
 
@@ -19,7 +20,7 @@ class PresetContains(Comparison):
     """
 
     def never_fails(self, expected: str | None) -> str | None:
-        return None if expected is None else why_always_found(expected)
+        return if_known(why_always_found, expected)
 
     def compare(self, text: str, expected: str) -> Verdict:
         return either(f"found: {expected}", f"not found: {expected}", passed=expected in text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
-from runevals.lib.nullable import total, whole_total
+from runevals.lib.nullable import if_known, total, whole_total
 from runevals.lib.text.numbers import phrase
 from runevals.lib.text.secrets import beginning
 from runevals.models.chat.prices import Prices
@@ -88,7 +88,7 @@ class Chat:
         """At most `at_once` calls run at the same time; None: no limit."""
         self.endpoint = endpoint
         self._throttle = throttle
-        self._slots = None if at_once is None else threading.BoundedSemaphore(at_once)
+        self._slots = if_known(threading.BoundedSemaphore, at_once)
         self._lock = threading.Lock()
         self._open_client: ChatClient | None = None
         self._api = endpoint.api
