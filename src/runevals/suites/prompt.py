@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import VARIABLE, fill_variables, variables_in
 from runevals.records import Case, FileProblem, Message, PromptTemplate, Suite
@@ -116,7 +116,7 @@ def _of_suite(
             problems_by_kind.setdefault(kind, []).append((case, message))
     for alike in problems_by_kind.values():
         case, message = alike[0]
-        rest = "" if len(alike) == 1 else f" (and {plural(len(alike) - 1, 'more case')})"
+        rest = phrase(len(alike) > 1, f" (and {plural(len(alike) - 1, 'more case')})")
         yield FileProblem(location=case.location, pointer="", message=f"{message}{rest}")
 
 

@@ -22,15 +22,9 @@ from runevals.lib.text.suggest import MISSPELT, nearest
 from runevals.records import Case, EvaluatorSpec, FileProblem, Problem, Suite, Turn, cut_name, one_line
 from runevals.records.agent import SKILL_TRIGGERS
 from runevals.records.errors import UnrecognisedSuite
+from runevals.suites.dialects import checking
 from runevals.suites.dialects.agent_skills_checks import CHECKS, AgentSkillChecks, has_checks, unread_checks
 from runevals.suites.dialects.case_files import digests, find_files, place_of
-from runevals.suites.dialects.checking import (
-    in_cases,
-    schema_problems,
-    sorted_by_position,
-    suite_of,
-    with_numbered_keys,
-)
 from runevals.suites.dialects.conservation import content_in_case, content_of, decides
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
@@ -120,19 +114,19 @@ def load(source: Source, options: LoadOptions) -> Suite:
     skill_name = first_of(document, _SKILL, is_string)
     skill = skill_of(options.folder, options.root, skill_name)
     reader = _Reader(source=source, options=options, skill=skill)
-    problems = schema_problems(source, NAME)[0] or [*reader.unusable(document)]
+    problems = checking.schema_problems(source, NAME)[0] or [*reader.unusable(document)]
     cases = [] if problems else reader.cases(document)
     if not any((problems, reader.problems, *(turn.checks for case in cases for turn in case.turns))):
         message = f"no case says what is expected of its answer in words that we read; {_CONVENTION}"
         raise UnrecognisedSuite([source.problem((), message, rule="no-checks")])
     triggers = bool(cases) and all(_is_trigger(case) for case in cases)
     problems += [*reader.problems, *reader.remarks(document, skill_name, triggers=triggers), *skill.problems]
-    cases, alike = with_numbered_keys(cases, lambda index: pointer(reader.places[index]), "id")
-    return suite_of(
+    cases, alike = checking.with_numbered_keys(cases, lambda index: pointer(reader.places[index]), "id")
+    return checking.suite_of(
         source.path,
         NAME,
         cases,
-        sorted_by_position([*problems, *alike]),
+        [*problems, *alike],
         name=f"{skill.name} triggers" if triggers else skill.name,
         description=text_in(document.get("description")) or None,
         files=tuple(dict.fromkeys((*skill.files, *(path for case in cases for path in case.files.values())))),
@@ -204,7 +198,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
                 yield self.source.warning((key,), message, key=True, rule="unknown-key")
         for places in self.unread.values():
             place, message = places[0]
-            message += in_cases(len(places))
+            message += checking.in_cases(len(places))
             yield self.source.warning(place, message, key=True, rule="unknown-key")
 
     def _case(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Case | None:  # noqa: FBT001

@@ -284,14 +284,17 @@ def valid_entries(json_paths: Iterable[JsonPath], under: JsonPath, entries: obje
 def suite_of(
     path: str, dialect: str, cases: Sequence[Case], problems: Iterable[FileProblem], **others: Any
 ) -> Suite:
-    """The suite of a file or folder: its name is its path, and its fingerprint that of its cases."""
+    """The suite of a file or folder: its name is its path, and its fingerprint that of its cases.
+
+    The problems are put in the order of the file.
+    """
     return Suite(
         **{"name": path, **others},
         path=path,
         dialect=dialect,
         cases=tuple(cases),
         fingerprint=fingerprint([case.fingerprint for case in cases]),
-        problems=tuple(problems),
+        problems=sorted_by_position(problems),
     )
 
 
@@ -299,7 +302,8 @@ def joined_suites(suites: Sequence[Suite], name: str, dialect: str, **others: An
     """The suites of several files as one, under the name of their folder."""
     cases = [replace(case, suite=name) for suite in suites for case in suite.cases]
     problems = [problem for suite in suites for problem in suite.problems]
-    return suite_of(name, dialect, cases, [*problems, *duplicate_keys(cases, lambda _: "")], **others)
+    every = (*problems, *duplicate_keys(cases, lambda _: ""))  # file by file
+    return replace(suite_of(name, dialect, cases, (), **others), problems=every)
 
 
 def sorted_by_position(problems: Iterable[FileProblem]) -> tuple[FileProblem, ...]:
@@ -313,4 +317,4 @@ def _number(value: object) -> float | None:
 
 def in_cases(count: int) -> str:
     """Where a remark holds that is made once for several cases."""
-    return "" if count == 1 else f" (in {plural(count, 'case')})"
+    return phrase(count > 1, f" (in {plural(count, 'case')})")

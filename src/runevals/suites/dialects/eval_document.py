@@ -35,18 +35,7 @@ from runevals.records import (
 from runevals.records.suite import EVAL_DOCUMENT
 from runevals.records.trace import MOST_PROMPTS
 from runevals.repository.fresh_copy import content_hash
-from runevals.suites.dialects.checking import (
-    evaluator_problems,
-    expected_problems,
-    is_misspelt,
-    needs_expected,
-    numbered_keys,
-    sorted_by_position,
-    spec_of,
-    suite_of,
-    valid_entries,
-    with_numbered_keys,
-)
+from runevals.suites.dialects import checking
 from runevals.suites.dialects.columns import is_table
 from runevals.suites.dialects.conservation import content_of, describes
 from runevals.suites.dialects.options import LoadOptions
@@ -136,7 +125,7 @@ def as_text(document: Mapping[str, Any]) -> str:
 
 def keys_of(items: Iterable[Mapping[str, Any]]) -> list[str]:
     """What base and head are matched by, of each item."""
-    return numbered_keys(map(_key_of, items))
+    return checking.numbered_keys(map(_key_of, items))
 
 
 def _key_of(item: Mapping[str, Any]) -> str:
@@ -192,9 +181,9 @@ class _Loader:
         if cases:
             self._version_notice(document)
         places = [pointer(self._in_file(("items", index))) for index in items]
-        cases, alike = with_numbered_keys(cases, places.__getitem__, "testId")
+        cases, alike = checking.with_numbered_keys(cases, places.__getitem__, "testId")
         about = {"description": document.get("description"), "legacy": self.shape != "versioned"}
-        return suite_of(self.source.path, NAME, cases, sorted_by_position([*self.problems, *alike]), **about)
+        return checking.suite_of(self.source.path, NAME, cases, [*self.problems, *alike], **about)
 
     # -- the document as a whole
 
@@ -207,7 +196,7 @@ class _Loader:
             count = len(self.problems)
             self._complain(complaint, document)
             json_paths += [complaint.json_path] if _has_error(self.problems[count:]) else []
-        return valid_entries(json_paths, ("items",), document.get("items"))
+        return checking.valid_entries(json_paths, ("items",), document.get("items"))
 
     def _version(self, document: Mapping[str, Any]) -> Version:
         declared = document.get("schemaVersion")
@@ -272,7 +261,7 @@ class _Loader:
             value: Any = document
             for step in complaint.json_path:
                 value = value[step]
-            is_error = is_misspelt(key, *_CHECKS) or content_of(key, value)
+            is_error = checking.is_misspelt(key, *_CHECKS) or content_of(key, value)
             level = "error" if is_error or (declared and not at_root) else "warning"
             if level == "warning" and describes(key):
                 return
@@ -321,7 +310,7 @@ class _Loader:
     def _require_spelling(self, names: Iterable[str], json_path: JsonPath) -> None:
         """An error for a misspelt `runevals`: what is in it would be lost, such as `critical`."""
         for name in names:
-            if is_misspelt(name, "runevals"):
+            if checking.is_misspelt(name, "runevals"):
                 problem = self._problem(
                     (*json_path, name), f"'{name}' is not read; did you mean 'runevals'?", "error", key=True
                 )
@@ -368,8 +357,10 @@ class _Loader:
         at, definitions = self._in_file(json_path), self.options.definitions
         for name, declared in evaluators.items():
             options = self._with_known_format(declared, (*at, name)) if name == "Citations" else declared
-            checks[name] = spec = spec_of(name, options, definitions, self.source.place(at, name))
-            self.problems += evaluator_problems(self.source, (*at, name), name, options, definitions, spec)
+            checks[name] = spec = checking.spec_of(name, options, definitions, self.source.place(at, name))
+            self.problems += checking.evaluator_problems(
+                self.source, (*at, name), name, options, definitions, spec
+            )
         return checks
 
     def _with_known_format(self, options: Mapping[str, Any], at: JsonPath) -> Mapping[str, Any]:
@@ -388,12 +379,12 @@ class _Loader:
         text = raw.get("response") if self.options.evaluate_only else None
         recorded = None if text is None else Response(text=text, citations=_citations(raw.get("citations")))
         if expected is None:
-            if needing := [name for name, spec in checks.items() if needs_expected(spec)]:
+            if needing := [name for name, spec in checks.items() if checking.needs_expected(spec)]:
                 message = f"expected_response is missing, but {', '.join(needing)} compares with it"
                 self._error(json_path, message, "no-expected")
         else:
             expected_at = self._in_file((*json_path, "expected_response"))
-            self.problems += expected_problems(self.source, expected_at, expected, specs)
+            self.problems += checking.expected_problems(self.source, expected_at, expected, specs)
         return Turn(
             prompt=prompt_of(raw),
             user=_user(raw["user"]) if "user" in raw else None,

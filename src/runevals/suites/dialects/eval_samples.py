@@ -15,15 +15,8 @@ from runevals.lib.parsing.shapes import entries_of, list_in, object_in, objects_
 from runevals.lib.parsing.source import JsonPath, Source, lies_inside
 from runevals.lib.text.escape import in_fence
 from runevals.records import LABELS, Case, EvaluatorSpec, Requires, Suite, Turn, cut_name, one_line
+from runevals.suites.dialects import checking
 from runevals.suites.dialects.assertions import Assertions
-from runevals.suites.dialects.checking import (
-    duplicate_keys,
-    joined_suites,
-    sorted_by_position,
-    suite_of,
-    unread_keys,
-    wrapped_list,
-)
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprints
 
@@ -60,7 +53,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     """Samples → suite, with every problem found."""
     if _is_one(source.value):
         return load(_alone(source), options)
-    file = wrapped_list(source, NAME, "samples")
+    file = checking.wrapped_list(source, NAME, "samples")
     document, root, problems = file.document, file.root, file.problems
     cases: list[Case] = []
     files: dict[Path, None] = {}
@@ -73,13 +66,13 @@ def load(source: Source, options: LoadOptions) -> Suite:
         cases.append(_case(source, at, sample, reader))
         if "cwd" in sample and not lies_inside(reader.root, reader.root / sample["cwd"]):
             problems.append(source.problem((*at, "cwd"), f"'{sample['cwd']}' lies outside the repository"))
-        problems += [*reader.problems, *unread_keys(source, at, sample, keys, _CHECKS)]
+        problems += [*reader.problems, *checking.unread_keys(source, at, sample, keys, _CHECKS)]
         files |= dict.fromkeys(reader.files)
-    problems += duplicate_keys(cases, file.pointer_of)
+    problems += checking.duplicate_keys(cases, file.pointer_of)
     is_valid = all(problem.level != "error" for problem in problems)
     requires = document.get("requires") if is_valid else None
     required = convert(requires, Requires) if requires else None
-    return suite_of(source.path, NAME, cases, sorted_by_position(problems), requires=required, files=tuple(files))
+    return checking.suite_of(source.path, NAME, cases, problems, requires=required, files=tuple(files))
 
 
 def _is_one(value: object) -> bool:
@@ -97,7 +90,7 @@ def _alone(source: Source) -> Source:
 def together(suites: Sequence[Suite], name: str) -> Suite:
     """The files of one folder as one suite under its name; what each of them requires, all of it requires."""
     requirements = [suite.requires for suite in suites if suite.requires is not None]
-    return joined_suites(suites, name, NAME, requires=_union(requirements) if requirements else None)
+    return checking.joined_suites(suites, name, NAME, requires=_union(requirements) if requirements else None)
 
 
 def _union(requirements: Sequence[Requires]) -> Requires:

@@ -23,13 +23,7 @@ from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import VARIABLE, fill_variables
 from runevals.records import LABELS, Case, FileProblem, Message, Suite, Turn
 from runevals.records.errors import UnrecognisedSuite
-from runevals.suites.dialects.checking import (
-    schema_problems,
-    sorted_by_position,
-    suite_of,
-    with_numbered_keys,
-    without_expected,
-)
+from runevals.suites.dialects import checking
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.prompt_evaluators import Evaluators
 from runevals.suites.dialects.variables import as_text
@@ -57,7 +51,7 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
     if not object_in(document).get("testData"):
         message = "has no testData: it is a prompt, not a suite; add testData, or name it as `target.prompt_file`"
         raise UnrecognisedSuite([source.problem((), message, rule="unknown-format")])
-    problems = schema_problems(source, NAME)[0]
+    problems = checking.schema_problems(source, NAME)[0]
     cases: list[Case] = []
     messages: tuple[Message, ...] = ()
     if not any(problem.level == "error" for problem in problems):
@@ -65,12 +59,13 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
         reader = _Reader.of(source, document)
         cases = [reader.case(index, entry) for index, entry in enumerate(document["testData"])]
         problems += [*reader.problems, *reader.evaluators.problems]
-        problems += without_expected(source, ("testData",), cases, enumerate(document["testData"]), "case")
-        cases, alike = with_numbered_keys(cases, lambda index: pointer(("testData", index)), "id")
+        problems += checking.without_expected(
+            source, ("testData",), cases, enumerate(document["testData"]), "case"
+        )
+        cases, alike = checking.with_numbered_keys(cases, lambda index: pointer(("testData", index)), "id")
         problems += alike
     description = document.get("description") if isinstance(document.get("description"), str) else None
-    by_position = sorted_by_position(problems)
-    return suite_of(source.path, NAME, cases, by_position, description=description, messages=messages)
+    return checking.suite_of(source.path, NAME, cases, problems, description=description, messages=messages)
 
 
 class _Reader(Struct, frozen=True, kw_only=True):

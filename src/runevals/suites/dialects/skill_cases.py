@@ -14,14 +14,7 @@ from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, EvaluatorSpec, FileProblem, Suite, Turn
 from runevals.records.errors import InvalidOptions
-from runevals.suites.dialects.checking import (
-    duplicate_keys,
-    schema_problems,
-    sorted_by_position,
-    suite_of,
-    unread_keys,
-    valid_entries,
-)
+from runevals.suites.dialects import checking
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.fingerprint import case_fingerprint
 
@@ -50,19 +43,21 @@ def load(source: Source, options: LoadOptions) -> Suite:
     document = entries_of(source.value)
     is_list = isinstance(source.value, list)
     places: list[JsonPath] = [(index,) if is_list else () for index in range(len(document))]
-    problems, invalid = schema_problems(source, NAME)
+    problems, invalid = checking.schema_problems(source, NAME)
     cases: list[Case] = []
     keys = schema("runevals.suites.dialects", NAME)["$defs"]["case"]["properties"]
     category = options.folder_name if options.folder_name in CATEGORIES else None
-    valid = valid_entries(invalid if is_list else [(0, *json_path) for json_path in invalid], (), document)
+    valid = checking.valid_entries(
+        invalid if is_list else [(0, *json_path) for json_path in invalid], (), document
+    )
     for index in valid:
         json_path = places[index]
         spec = _expected(source, json_path, document[index], problems)
         cases.append(_case(source, json_path, document[index], spec, category))
-        problems += unread_keys(source, json_path, document[index], keys)
+        problems += checking.unread_keys(source, json_path, document[index], keys)
         problems += _elsewhere(source, json_path, document[index], category)
-    problems += duplicate_keys(cases, lambda number: pointer(places[valid[number]]))
-    return suite_of(source.path, NAME, cases, sorted_by_position(problems))
+    problems += checking.duplicate_keys(cases, lambda number: pointer(places[valid[number]]))
+    return checking.suite_of(source.path, NAME, cases, problems)
 
 
 def _expected(

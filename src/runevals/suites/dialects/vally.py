@@ -22,17 +22,10 @@ from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.models.http.token_bucket import duration_s
 from runevals.records import Case, EvaluatorSpec, FileProblem, Problem, Suite, Turn, Workspace, cut_name, one_line
 from runevals.records.errors import UsageError
+from runevals.suites.dialects import checking
 from runevals.suites.dialects.agent_skills_checks import FLAGS
 from runevals.suites.dialects.assertions import numbered
 from runevals.suites.dialects.case_files import digests, find_files, place_of
-from runevals.suites.dialects.checking import (
-    LOST_CHECK,
-    duplicate_keys,
-    schema_problems,
-    sorted_by_position,
-    suite_of,
-    valid_entries,
-)
 from runevals.suites.dialects.conservation import describes
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import FILE, skill_of
@@ -61,24 +54,24 @@ def recognises(value: object) -> bool:
 def load(source: Source, options: LoadOptions) -> Suite:
     """Stimuli → suite, with every problem and everything that is lost."""
     document: Any = source.value
-    complaints = [*zip(*schema_problems(source, NAME), strict=True)]
+    complaints = [*zip(*checking.schema_problems(source, NAME), strict=True)]
     lost = {at[:4]: problem.message for problem, at in reversed(complaints) if len(at) > 3 and at[2] in _CHECKS}
     wrong = {at: problem for problem, at in complaints if at[:4] not in lost}
     reader = _Reader(source=source, options=options, document=document, lost=lost, problems=[*wrong.values()])
-    valid = valid_entries(wrong, (_LIST,), document[_LIST])
+    valid = checking.valid_entries(wrong, (_LIST,), document[_LIST])
     cases = [reader.case(index) for index in valid]
-    reader.problems += duplicate_keys(cases, lambda number: pointer((_LIST, valid[number])))
+    reader.problems += checking.duplicate_keys(cases, lambda number: pointer((_LIST, valid[number])))
     if len(lost) > (1 - LEAST_KEPT) * (reader.checks + len(lost)):
         share = f"{reader.checks:,} of {reader.checks + len(lost):,} checks"
         message = f"{share} can be kept; run it with Vally, and `runevals gate` its results"
-        reader.problems.append(source.problem((_LIST,), message, key=True, rule=LOST_CHECK))
+        reader.problems.append(source.problem((_LIST,), message, key=True, rule=checking.LOST_CHECK))
     for folder in [*reader.skills][1:]:
         reader.warn((_LIST,), f"'{folder.name}' is another skill than the suite's; name it in `target.skills`")
-    return suite_of(
+    return checking.suite_of(
         source.path,
         NAME,
         cases,
-        sorted_by_position(dict.fromkeys(reader.problems)),
+        dict.fromkeys(reader.problems),
         description=document.get("description"),
         files=tuple(dict.fromkeys(path for case in cases for path in case.files.values())),
         skill=next(iter(reader.skills), skill_of(options.folder, options.root, None).folder),
@@ -156,7 +149,7 @@ class _Reader(Struct, kw_only=True):
                 spec = self._check(grader, rubric, turns, self.lost.get(at, ""))
             except UsageError as error:
                 self.lost[at] = str(error)
-                self.warn(at, f"{_kind_of(grader)}: {error}", rule=LOST_CHECK)
+                self.warn(at, f"{_kind_of(grader)}: {error}", rule=checking.LOST_CHECK)
             else:
                 self.checks += 1
                 weight = weights.get(grader["type"], 1.0)

@@ -19,7 +19,7 @@ from urllib.parse import urljoin, urlsplit
 
 from msgspec.structs import replace
 
-from runevals.lib.nullable import if_known
+from runevals.lib.nullable import if_known, known
 from runevals.lib.text.escape import in_fence
 from runevals.lib.text.numbers import phrase
 from runevals.models.http.public_address import is_public
@@ -129,7 +129,7 @@ class _Room:
 
     def holds(self, case: Case, texts: dict[str, str]) -> bool:
         """Whether these texts, wherever their addresses are in the case, can be added, which they then are."""
-        fields = [text for turn in case.turns for text in (turn.prompt, turn.author_prompt, turn.context) if text]
+        fields = [text for turn in case.turns for text in known((turn.prompt, turn.author_prompt, turn.context))]
         added = sum(len(page) * text.count(url) for text in fields for url, page in texts.items())
         fits = added <= self._left
         self._left -= added if fits else 0
