@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.records import RunReport
 from runevals.records.errors import ExternalError
 from runevals.reports.results_document import documents_in, read
@@ -48,7 +48,7 @@ def collected(settings: Settings, name: str) -> Iterator[tuple[str, RunReport]]:
 def _refuse(files: Sequence[Path], folder: Path, name: str, what: str) -> None:
     if files:
         first = ", ".join(_display_path(path, folder, name) for path in files[:MOST_NAMED])
-        more = f" and {plural(len(files) - MOST_NAMED, 'more file')}" if len(files) > MOST_NAMED else ""
+        more = phrase(len(files) > MOST_NAMED, f" and {plural(len(files) - MOST_NAMED, 'more file')}")
         verb = "is" if len(files) == 1 else "are"
         raise ExternalError(f"{first}{more} {verb} {what}; only what the jobs of its shards left counts")
 

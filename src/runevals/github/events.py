@@ -8,6 +8,8 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.parsing.shapes import text_in
+
 PULL_REQUEST_EVENTS = frozenset(
     {"pull_request", "pull_request_target", "pull_request_review", "pull_request_review_comment", "merge_group"}
 )
@@ -145,7 +147,7 @@ def _default_branch(payload: Mapping[str, Any]) -> str:
 
 
 def _commit(sha: object) -> str | None:
-    return sha if isinstance(sha, str) and sha else None
+    return text_in(sha) or None
 
 
 def is_elsewhere(event: Event) -> bool:

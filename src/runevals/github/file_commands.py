@@ -23,7 +23,7 @@ class FileCommands:
     """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
-        self._paths = {name: Path(environment[name]) for name in NAMES if environment.get(name)}
+        self._paths = {name: Path(environment[name]) for name in filter(environment.get, NAMES)}
         self._texts = dict.fromkeys(self._paths, b"")
         for name, path in self._paths.items():
             with suppress(OSError):

@@ -35,7 +35,7 @@ def automatic_id(environment: Mapping[str, str], shard: str | None) -> str:
 def leg_and_step(environment: Mapping[str, str], shard: str | None) -> list[str]:
     """The part of the id for the leg of a matrix and the step."""
     parts = _leg(environment.get(MATRIX, ""), shard), _step(environment.get("GITHUB_ACTION", ""))
-    return [part for part in parts if part]
+    return list(filter(None, parts))
 
 
 def _leg(matrix: str, shard: str | None) -> str:

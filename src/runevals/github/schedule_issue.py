@@ -10,6 +10,7 @@ from typing import Any
 
 from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.comments import Author, slug
+from runevals.github.events import value_at
 from runevals.github.job import JobContext
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
@@ -41,7 +42,7 @@ def _put(conclusion: Conclusion, here: JobContext, api: Api) -> str:
     if conclusion.verdict.outcome == "unmeasured" or (issue is None and not is_lost(conclusion)):
         return "" if issue is None else str(issue["html_url"])
     lost = {_digest(case.suite, case.key) for case in _lost_cases(conclusion)}
-    lost |= set() if issue is None else remembered(issue["body"], conclusion.report.cases)
+    lost |= remembered(value_at(issue, "body"), conclusion.report.cases)
     body = issue_text(conclusion, here, marker, sorted(lost)[:MOST_LOST])
     if issue is None:
         where = phrase(here.project, " in {}")

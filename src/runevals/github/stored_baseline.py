@@ -10,23 +10,9 @@ from itertools import islice
 
 from msgspec.structs import replace
 
+from runevals.github import stored
 from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.job import JobContext
-from runevals.github.stored import (
-    MOST_COMMITS,
-    NotStored,
-    StoredQuery,
-    StoredRun,
-    UnreadableResult,
-    is_before,
-    merge_base,
-    require_of_run,
-    results_text,
-    runs,
-    storing_files,
-    tip_of,
-    unfinished,
-)
 from runevals.lib.text.numbers import plural
 from runevals.records import RunReport
 from runevals.records.errors import InvalidDocument, RunevalsError
@@ -45,7 +31,7 @@ MOST_READ = 4  # documents, until one without errored cases is found
 MOST_REFUSED = 2  # downloads; then no other artifact can be downloaded either
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 20.0  # between looks at a run that is in progress
 
-RunWithReport = tuple[StoredRun, RunReport]
+RunWithReport = tuple[stored.StoredRun, RunReport]
 
 
 def stored_base(
@@ -65,7 +51,7 @@ def stored_base(
     of_base = _asked_of_base(settings, raw)
     query = replace(here.query(settings.github, commit), runs_base=here.job.head is not None or not here.workflow)
     if commit is not None:
-        query = replace(query, before=git.commits_before(settings.repository, commit, MOST_COMMITS))
+        query = replace(query, before=git.commits_before(settings.repository, commit, stored.MOST_COMMITS))
     return _Search(here.api, query, settings, of_base, notify).result()
 
 
@@ -87,7 +73,7 @@ def _commit(settings: Settings, here: JobContext) -> str | None:
         return base
     common = git.common_ancestor(settings.repository, base)
     if common is None and here.api is not None:
-        common = merge_base(here.api, here.repository, base, head)
+        common = stored.merge_base(here.api, here.repository, base, head)
     return common or base
 
 
@@ -95,7 +81,12 @@ class _Search:
     """Searches runs for the base's result, and waits for its own run if only that is missing."""
 
     def __init__(
-        self, api: Api, query: StoredQuery, settings: Settings, of_base: Settings, notify: Callable[[str], None]
+        self,
+        api: Api,
+        query: stored.StoredQuery,
+        settings: Settings,
+        of_base: Settings,
+        notify: Callable[[str], None],
     ) -> None:
         self._api, self._query, self._settings, self._notify = api, query, settings, notify
         self._of_base = of_base
@@ -155,23 +146,23 @@ class _Search:
             try:
                 with github_shape_errors():
                     query = self._query
-                    text = results_text(self._api, query.repository, run.id, query.artifact, query.file)
+                    text = stored.results_text(self._api, query.repository, run.id, query.artifact, query.file)
                 report = _measured(text)
                 commit = report.run.commit
-                require_of_run(self._api, query.repository, self._settings.repository, commit, run)
-            except (UnreadableResult, InvalidDocument, GitHubRefused) as problem:
+                stored.require_of_run(self._api, query.repository, self._settings.repository, commit, run)
+            except (stored.UnreadableResult, InvalidDocument, GitHubRefused) as problem:
                 refused += isinstance(problem, GitHubRefused)
                 unreadable.append(f"the result of run {run.number} ({run.commit[:7]}): {problem}")
-            except NotStored:
+            except stored.NotStored:
                 continue
             else:
                 yield run, report
 
-    def _runs(self, unreadable: list[str]) -> Iterator[StoredRun]:
+    def _runs(self, unreadable: list[str]) -> Iterator[stored.StoredRun]:
         """As `runs`, but ends if GitHub refuses a list, as it would refuse the others too."""
         try:
             with github_shape_errors():
-                for run in runs(self._api, self._query):
+                for run in stored.runs(self._api, self._query):
                     if run.behind is not None or self._is_before(run) or self._is_of_default(run):
                         yield run
                     else:
@@ -180,27 +171,27 @@ class _Search:
             self._refused = True
             unreadable.append(str(refused))
 
-    def _is_before(self, run: StoredRun) -> bool:
+    def _is_before(self, run: stored.StoredRun) -> bool:
         """Whether the base has the commit of a run in its history."""
         repository = self._settings.repository
         tip = self._query.commit or self._settings.head.commit
-        return is_before(self._api, self._query.repository, repository, run.commit, tip)
+        return stored.is_before(self._api, self._query.repository, repository, run.commit, tip)
 
-    def _is_of_default(self, run: StoredRun) -> bool:
+    def _is_of_default(self, run: stored.StoredRun) -> bool:
         """Whether a run is of the default branch, which replaces a branch without a result."""
         query, repository = self._query, self._settings.repository
         if run.behind is not None or query.branch == query.default_branch or run.branch != query.default_branch:
             return False
         if self._default_tip is None:
-            self._default_tip = tip_of(self._api, query.repository, run.branch)
-        return is_before(self._api, query.repository, repository, run.commit, self._default_tip)
+            self._default_tip = stored.tip_of(self._api, query.repository, run.branch)
+        return stored.is_before(self._api, query.repository, repository, run.commit, self._default_tip)
 
     def _later(self, result: StoredBase) -> StoredBase:
         """The result after the base's own run has ended; `result` if none is in progress."""
         try:
             with github_shape_errors():
-                files = storing_files(self._api, self._query)
-                if unfinished(self._api, self._query, files) is None:
+                files = stored.storing_files(self._api, self._query)
+                if stored.unfinished(self._api, self._query, files) is None:
                     return result
                 why = self._awaited(files)
         except GitHubRefused as refused:
@@ -213,7 +204,7 @@ class _Search:
         wait_s = min(self._settings.github.baseline_wait, math.inf if longest_s is None else longest_s / 2)
         ends_at, pause_s = time.monotonic() + wait_s, FIRST_PAUSE_S
         waiting = False
-        while (run := unfinished(self._api, self._query, files)) is not None:
+        while (run := stored.unfinished(self._api, self._query, files)) is not None:
             name = f"{run.title} of the base {run.commit[:7]}"
             left_s = ends_at - time.monotonic()
             if left_s <= 0:
@@ -238,17 +229,17 @@ def _measured(text: str) -> RunReport:
     report = document.parse(text, "its result").report
     why = measured_too_little(report)
     if not report.complete or why is not None:
-        raise UnreadableResult(why or "it is not complete")
+        raise stored.UnreadableResult(why or "it is not complete")
     require_whole(report, "its result")
     return report
 
 
-def _commit_of(run: StoredRun, report: RunReport) -> str:
+def _commit_of(run: stored.StoredRun, report: RunReport) -> str:
     """The commit that was measured; a run may have reused the result of an older one, or checked it out."""
     return report.run.commit or run.commit
 
 
-def _older(run: StoredRun, report: RunReport, query: StoredQuery) -> str | None:
+def _older(run: stored.StoredRun, report: RunReport, query: stored.StoredQuery) -> str | None:
     """The age of a run's commit before the query's, for messages; None if it is that commit, or there is none."""
     commit = _commit_of(run, report)
     if query.commit in (None, commit):
@@ -265,7 +256,7 @@ def _unreadable(commit: str | None, reasons: list[str]) -> StoredBase:
     return StoredBase(commit=commit, unreadable="; ".join(reasons[:MOST_REASONS]))
 
 
-def _never_stored(query: StoredQuery) -> StoredBase:
+def _never_stored(query: stored.StoredQuery) -> StoredBase:
     of = "" if query.commit is None else f"{query.commit[:7]}, the commits before it or "
     whose = "" if query.others else f"{query.workflow} of "
     why = (

@@ -5,18 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
+from runevals.github import stored
 from runevals.github.api import Api, GitHubRefused, github_shape_errors
 from runevals.github.job import JobContext
-from runevals.github.stored import (
-    READ_COMMITS,
-    NotStored,
-    StoredQuery,
-    StoredRun,
-    is_before,
-    newest,
-    require_of_run,
-    results_text,
-)
 from runevals.records import Mark
 from runevals.records.errors import InvalidDocument
 from runevals.reports import results_document as document
@@ -50,30 +41,34 @@ def _commit_of(settings: Settings, api: Api, repository: str, tag: str) -> str:
     known = git.commit_of(settings.repository, ref)
     if known is not None:
         return known
-    commits = api.get(f"/repos/{repository}/commits", READ_COMMITS, sha=ref, per_page=1)
+    commits = api.get(f"/repos/{repository}/commits", stored.READ_COMMITS, sha=ref, per_page=1)
     if not commits:
         raise GitHubRefused(f"GitHub knows no commit of {tag}")
     return str(commits[0]["sha"])
 
 
-def _runs(settings: Settings, api: Api, query: StoredQuery, mark: Mark, commit: str | None) -> Iterator[StoredRun]:
+def _runs(
+    settings: Settings, api: Api, query: stored.StoredQuery, mark: Mark, commit: str | None
+) -> Iterator[stored.StoredRun]:
     """Runs of the tag's commit; else of the branch, as far as the base has their commits in its history."""
     until = datetime.now(UTC) - timedelta(days=mark.days or 0)
     side, root = settings.base_side, settings.repository
     tip = settings.head.commit if side is None else side.commit
-    for run in newest(api, query, MOST_READ, until=until, commit=commit):
-        if commit is not None or is_before(api, query.repository, root, run.commit, tip):
+    for run in stored.newest(api, query, MOST_READ, until=until, commit=commit):
+        if commit is not None or stored.is_before(api, query.repository, root, run.commit, tip):
             yield run
 
 
-def _read(settings: Settings, api: Api, query: StoredQuery, runs: Iterable[StoredRun]) -> Iterator[Candidate]:
+def _read(
+    settings: Settings, api: Api, query: stored.StoredQuery, runs: Iterable[stored.StoredRun]
+) -> Iterator[Candidate]:
     for run in runs:
         try:
-            text = results_text(api, query.repository, run.id, query.artifact, query.file)
+            text = stored.results_text(api, query.repository, run.id, query.artifact, query.file)
             report = document.parse(text, "its result").report
             require_whole(report, "its result")
-            require_of_run(api, query.repository, settings.repository, report.run.commit, run)
-        except (NotStored, InvalidDocument):
+            stored.require_of_run(api, query.repository, settings.repository, report.run.commit, run)
+        except (stored.NotStored, InvalidDocument):
             continue
         began = f"{report.run.started_at:%Y-%m-%d %H:%M} UTC"
         yield f"run {run.number} on {run.branch}, {run.commit[:7]}, {began}", report

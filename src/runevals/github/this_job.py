@@ -10,18 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from runevals.github.events import (
-    DEPENDABOT,
-    Event,
-    Job,
-    deciding_commit,
-    is_change,
-    is_elsewhere,
-    is_guarded,
-    job_of,
-    may_identify,
-    value_at,
-)
+from runevals.github import events
 from runevals.lib.checkout import repository_root
 from runevals.lib.nullable import if_known
 from runevals.lib.parsing.shapes import object_in
@@ -41,12 +30,12 @@ _TOKENS = ("INPUT_GITHUB_TOKEN", "GITHUB_TOKEN", "GH_TOKEN")
 _FOR_ACTIONS = "ACTIONS_"  # ACTIONS_RUNTIME_TOKEN, ACTIONS_ID_TOKEN_REQUEST_TOKEN and whatever there will be
 
 
-def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[str, str]) -> Job:
+def job_here(environment: Mapping[str, str], workspace: Path, inputs: Mapping[str, str]) -> events.Job:
     """The job of the event that started it. Raises InvalidSettings."""
     mode = action_input("mode", inputs)
     event = read_event(environment, repository_root(workspace), inputs.get("github_token", ""))
     untrusted = bool(action_input("allow_untrusted", inputs))
-    return job_of(event, if_known(str, mode), allow_untrusted=untrusted)
+    return events.job_of(event, if_known(str, mode), allow_untrusted=untrusted)
 
 
 def require_own_code(raw: RawSettings) -> None:
@@ -65,12 +54,12 @@ def with_own_identity(environment: Mapping[str, str]) -> Mapping[str, str]:
     """The environment, without the job's identity at an event that may bring code from elsewhere."""
     if not environment.get(REQUEST_URL):
         return environment
-    event = Event(
+    event = events.Event(
         name=environment.get("GITHUB_EVENT_NAME", ""),
         payload=payload_of(environment),
         actor=environment.get("GITHUB_ACTOR", ""),
     )
-    if may_identify(event):
+    if events.may_identify(event):
         return environment
     return {name: value for name, value in environment.items() if name not in (REQUEST_URL, REQUEST_TOKEN)}
 
@@ -82,10 +71,10 @@ def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
     return {}
 
 
-def read_event(environment: Mapping[str, str], repository: Path, token: str = "") -> Event:
+def read_event(environment: Mapping[str, str], repository: Path, token: str = "") -> events.Event:
     """The event of this job and the checkout; without a name if there is none."""
     head, parents = git.head_and_parents(repository)
-    event = Event(
+    event = events.Event(
         name=environment.get("GITHUB_EVENT_NAME", ""),
         payload=payload_of(environment),
         actor=environment.get("GITHUB_ACTOR", ""),
@@ -94,12 +83,12 @@ def read_event(environment: Mapping[str, str], repository: Path, token: str = ""
         parents=parents,
         unreadable=None if head is not None else git.why_unreadable(repository),
     )
-    if not is_elsewhere(event):
+    if not events.is_elsewhere(event):
         return event
     return replace(event, left_default=_left_default(event, environment, repository, token))
 
 
-def _left_default(event: Event, environment: Mapping[str, str], repository: Path, token: str) -> str | None:
+def _left_default(event: events.Event, environment: Mapping[str, str], repository: Path, token: str) -> str | None:
     """The merge base of HEAD and the default branch; None if it is unknown."""
     branch = default_branch(event.payload)
     if branch is None or event.head is None:
@@ -114,7 +103,7 @@ def _left_default(event: Event, environment: Mapping[str, str], repository: Path
 
 def default_branch(payload: Mapping[str, Any]) -> str | None:
     """The name of the repository's default branch, if the event says it."""
-    branch = value_at(payload, "repository", "default_branch")
+    branch = events.value_at(payload, "repository", "default_branch")
     return branch if isinstance(branch, str) else None
 
 
@@ -124,9 +113,9 @@ def change_event(raw: RawSettings) -> ChangeEvent:
     event = read_event(raw.environment, repository_root(raw.cwd), token)
     return ChangeEvent(
         unreadable=event.unreadable if event.name else None,
-        on_pull_request=is_change(event),
-        untrusted=is_guarded(event),
-        base=deciding_commit(event),
+        on_pull_request=events.is_change(event),
+        untrusted=events.is_guarded(event),
+        base=events.deciding_commit(event),
     )
 
 
@@ -148,7 +137,7 @@ def read_only(environment: Mapping[str, str]) -> str | None:
     """Why this job may have a token that cannot write and no secrets of Actions; None if nothing says so."""
     if environment.get("GITHUB_EVENT_NAME") != "pull_request":
         return None
-    if environment.get("GITHUB_ACTOR") == DEPENDABOT:
+    if environment.get("GITHUB_ACTOR") == events.DEPENDABOT:
         return (
             "Dependabot opened this pull request: there are only Dependabot secrets, and the token writes only if "
             "`permissions:` says so"
