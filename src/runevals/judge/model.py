@@ -15,6 +15,7 @@ from msgspec.structs import asdict
 
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged
+from runevals.lib.nullable import without_none
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.shapes import is_number, is_whole
 from runevals.lib.parsing.source import read_line, unique_keys
@@ -174,7 +175,7 @@ class ModelJudge:
         """
         while True:
             output_format = self._formats[0]
-            parameters = self._current_parameters() | ({} if model is None else {"model": model})
+            parameters = self._current_parameters() | without_none(model=model)
             try:
                 reply = self._chat.ask(messages, {**parameters, **response_format(output_format)})
             except ParameterRefused as error:

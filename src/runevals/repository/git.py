@@ -77,7 +77,7 @@ def git(repository: Path, *arguments: str) -> str | None:
 def names(repository: Path, *arguments: str) -> list[str] | None:
     """The names in the output of `git … -z`; None if it fails or there is no repository."""
     output = git_output(repository, arguments)
-    return None if output is None else [name for name in os.fsdecode(output).split("\0") if name]
+    return None if output is None else list(filter(None, os.fsdecode(output).split("\0")))
 
 
 def git_output(

@@ -12,17 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
+from runevals.repository import trees
 from runevals.repository.git import FILE, LINK, SUBMODULE, commit_of, git_output, names
-from runevals.repository.trees import (
-    PIECE,
-    CannotFollow,
-    CommitTree,
-    Tree,
-    WorkTree,
-    files_below,
-    matching,
-    object_name,
-)
 
 State = dict[str, object]
 _STAGED = ("diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none")
@@ -49,7 +40,7 @@ class Changes:
     """The differences of a work tree from a commit. Raises CannotFollow."""
 
     def __init__(self, repository: Path, commit: str) -> None:
-        self._old, self._new = CommitTree(repository, commit), WorkTree(repository, like=commit)
+        self._old, self._new = trees.CommitTree(repository, commit), trees.WorkTree(repository, like=commit)
         self.among = cache(self._among)  # the cases of a suite name the same files
 
     def _among(self, read: PathsRead) -> list[str]:
@@ -68,26 +59,26 @@ class Changes:
         return sorted(differing)
 
 
-def _files_read(tree: Tree, read: PathsRead) -> dict[str, str]:
+def _files_read(tree: trees.Tree, read: PathsRead) -> dict[str, str]:
     """Maps each file and link that is read (a link ends in `/`) to its path without links."""
     links = {f"{link}/": real for link in read.links if (real := tree.resolve_links(link)) is not None}
-    files = dict(file for path in read.paths for file in files_below(tree, path))
-    for path, real in {file for pattern in read.patterns for file in matching(tree, pattern)}:
+    files = dict(file for path in read.paths for file in trees.files_below(tree, path))
+    for path, real in {file for pattern in read.patterns for file in trees.matching(tree, pattern)}:
         if tree.kind(real) == "file":
             files[path] = real
         else:
-            files |= dict(files_below(tree, path))
+            files |= dict(trees.files_below(tree, path))
     return {**links, **files, **{path: path for path in _attributes(tree, files.values())}}
 
 
-def _attributes(tree: Tree, files: Iterable[str]) -> Iterator[str]:
+def _attributes(tree: trees.Tree, files: Iterable[str]) -> Iterator[str]:
     """The attribute files that determine which bytes git writes for these files."""
     folders = {str(above) for file in files for above in PurePosixPath(file).parents}
     for folder in folders:
         path = ".gitattributes" if folder == "." else f"{folder}/.gitattributes"
         if (kind := tree.kind(path)) is not None:
             if kind != "file":
-                raise CannotFollow(f"{path} is not a regular file")
+                raise trees.CannotFollow(f"{path} is not a regular file")
             yield path
 
 
@@ -196,7 +187,7 @@ class _Entry(Struct, frozen=True):
             info = path.lstat()
             if self.mode == LINK:
                 target = os.fsencode(path.readlink()) if stat.S_ISLNK(info.st_mode) else b""
-                name = object_name(len(target), [target], like=self.content)
+                name = trees.object_name(len(target), [target], like=self.content)
                 return not stat.S_ISLNK(info.st_mode) or name != self.content
             if self.mode.startswith(FILE):
                 executable = bool(info.st_mode & stat.S_IXUSR) == (self.mode == "100755")
@@ -207,7 +198,10 @@ class _Entry(Struct, frozen=True):
 
     def _holds(self, path: Path, size: int) -> bool:
         with path.open("rb") as file:
-            return object_name(size, iter(lambda: file.read(PIECE), b""), like=self.content) == self.content
+            return (
+                trees.object_name(size, iter(lambda: file.read(trees.PIECE), b""), like=self.content)
+                == self.content
+            )
 
 
 def _index(repository: Path) -> list[_Entry] | None:
