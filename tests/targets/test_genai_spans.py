@@ -9,7 +9,7 @@ import pytest
 from runevals.models.chat.prices import Price, Prices
 from runevals.programs.otlp_spans import Span
 from runevals.records import ToolCall
-from runevals.targets.genai_spans import Evidence, evidence
+from runevals.targets.genai_spans import evidence
 
 PRICES = Prices(own={"m": Price(input=1e6, output=2e6)})
 
@@ -29,6 +29,11 @@ def tool(id_, name, parent="", **more):
     return span(id_, "execute_tool", parent, tool__name=name, **more)
 
 
+def says(**fields):
+    """What the spans of an answer say."""
+    return fields
+
+
 def message(*parts):
     return json.dumps([{"role": "assistant", "parts": parts}])
 
@@ -44,7 +49,7 @@ TABLE = {
             chat("d", "a", at=1.0),
             span("e", at=1.5),
         ],
-        Evidence(
+        says(
             tool_calls=(ToolCall(name="Read", input={"path": "a"}, output="text", ok=True, duration_s=0.5),),
             turns=2,
             input_tokens=6,
@@ -56,7 +61,7 @@ TABLE = {
     "a framework and its client report the same calls": (
         [chat("a"), chat("b", "x"), span("x", parent="a"),
          tool("c", "T"), tool("d", "T", "c"), tool("e", "U", "d")],
-        Evidence(
+        says(
             tool_calls=tuple(ToolCall(name=name, ok=True, duration_s=0.5) for name in ("T", "U")),
             turns=1,
             input_tokens=3,
@@ -68,34 +73,34 @@ TABLE = {
     "a tool that failed, by status or by its type of error": (
         [tool("a", "T", failed=True), Span(id="b", name="execute_tool U", attributes={
             "gen_ai.operation.name": "execute_tool", "error.type": "timeout"})],
-        Evidence(tool_calls=(
+        says(tool_calls=(
             ToolCall(name="T", ok=False, duration_s=0.5), ToolCall(name="U", ok=False, duration_s=0.0))),
     ),
     "calls in messages": (
         [chat("a", output__messages=ASKS), chat("b", at=1.0, input__messages=GETS)],
-        Evidence(
+        says(
             tool_calls=(ToolCall(name="Look", input={"at": "x"}, output='{"found": 1}'),),
             turns=2, input_tokens=6, output_tokens=4, cost_usd=14.0, model="m",
         ),
     ),
     "calls that were made, but not which": (
         [chat("a", response__finish_reasons=["tool_calls"])],
-        Evidence(turns=1, input_tokens=3, output_tokens=2, cost_usd=7.0, model="m"),
+        says(turns=1, input_tokens=3, output_tokens=2, cost_usd=7.0, model="m"),
     ),
     "no calls": (
         [chat("a", response__finish_reasons=["stop"], usage__input_tokens=None)],
-        Evidence(tool_calls=(), turns=1, output_tokens=2, model="m"),
+        says(tool_calls=(), turns=1, output_tokens=2, model="m"),
     ),
     "the former names of tokens": (
         [span("a", "chat", usage__prompt_tokens=4, usage__completion_tokens=1, request__model="m")],
-        Evidence(tool_calls=(), turns=1, input_tokens=4, output_tokens=1, cost_usd=6.0, model="m"),
+        says(tool_calls=(), turns=1, input_tokens=4, output_tokens=1, cost_usd=6.0, model="m"),
     ),
     "parents in a circle": (
         [tool("a", "T", "b"), span("b", parent="c"), span("c", parent="b")],
-        Evidence(tool_calls=(ToolCall(name="T", ok=True, duration_s=0.5),)),
+        says(tool_calls=(ToolCall(name="T", ok=True, duration_s=0.5),)),
     ),
-    "spans of other libraries": ([span("a"), span("b", "embeddings")], Evidence()),
-    "nothing": ([], Evidence()),
+    "spans of other libraries": ([span("a"), span("b", "embeddings")], says()),
+    "nothing": ([], says()),
 }  # fmt: skip
 
 

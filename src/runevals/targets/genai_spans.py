@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
-from msgspec import Struct
-
-from runevals.lib.nullable import total, whole_total
+from runevals.lib.nullable import total, whole_total, without_none
 from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.parsing.shapes import is_whole, list_in, objects_in
 from runevals.models.chat.prices import Prices
@@ -21,19 +20,8 @@ MOST_LEVELS = 100  # of spans within spans
 _CALLS_TOOLS = ("tool_call", "tool_calls", "tool_use")  # reasons why a model's message ends
 
 
-class Evidence(Struct, frozen=True, kw_only=True):
-    """What the spans of an answer say; None if they do not."""
-
-    tool_calls: tuple[ToolCall, ...] | None = None
-    turns: int | None = None
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost_usd: float | None = None
-    model: str | None = None
-
-
-def evidence(spans: Sequence[Span], prices: Prices) -> Evidence:
-    """The evidence in `spans`, of which those of other libraries are ignored. Raises ValueError."""
+def evidence(spans: Sequence[Span], prices: Prices) -> Mapping[str, Any]:
+    """The fields of a response that `spans` give; those of other libraries are ignored. Raises ValueError."""
     in_order = sorted(spans, key=lambda span: span.started_at)
     by_id = {span.id: span for span in spans}
     of_models = [span for span in in_order if span.attributes.get(OPERATION) in MODEL_CALLS]
@@ -44,8 +32,8 @@ def evidence(spans: Sequence[Span], prices: Prices) -> Evidence:
     tool_of = {span.id: _tool(span) for span in calls}
     tools = [span for span in calls if all(tool_of.get(one.id) != _tool(span) for one in _ancestors(span, by_id))]
     if not models and not tools:
-        return Evidence()
-    return Evidence(
+        return {}
+    return without_none(
         tool_calls=tuple(map(_tool_call, tools)) or _calls_in_messages(models),
         turns=len(models) or None,
         input_tokens=whole_total(_tokens(span, "input", "prompt") for span in models),

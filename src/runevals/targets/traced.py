@@ -5,9 +5,8 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
-from runevals.lib.nullable import without_none
 from runevals.models.chat.prices import Prices
 from runevals.programs.loopback import LOOPBACK
 from runevals.programs.otlp_receiver import TOKEN_HEADER, OtlpReceiver, Recording
@@ -62,11 +61,10 @@ class TracedTarget:
 
     def _with_evidence(self, response: Response, recording: Recording) -> Response:
         try:
-            traced = evidence(recording.spans, self._prices)
+            says = evidence(recording.spans, self._prices)
         except (ValueError, ArithmeticError) as error:
             return failed("target_unparseable", f"the trace of the program cannot be used: {error}")
-        known = without_none(**asdict(traced))
-        return replace(response, **{name: known[name] for name in known if getattr(response, name) is None})
+        return replace(response, **{name: says[name] for name in says if getattr(response, name) is None})
 
     def identity(self) -> ModelIdentity:
         """The target's."""
