@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, Literal, Protocol, TypeVar
 
 from msgspec import to_builtins
-from msgspec.structs import asdict
 
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged
@@ -148,7 +147,7 @@ class ModelJudge:
             outcome = Problem(code=f"{who}_{error.kind}", message=str(error))
         if isinstance(outcome, str):
             outcome = Problem(code=f"{who}_unparseable", message=outcome)
-        spent = asdict(self._chat.spent(replies, self._prices))
+        spent = self._chat.spent(replies, self._prices)
         return outcome, {**spent, "model": (replies[-1].model or self._chat.endpoint.model) if replies else None}
 
     def identity(self) -> ModelIdentity:

@@ -12,10 +12,10 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from runevals.lib.nullable import whole_total
+from runevals.lib.nullable import whole_total, without_none
 from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.record_from import record_from
-from runevals.models.chat.chat import Chat, ChatFailed, ChatUsage, ParameterRefused
+from runevals.models.chat.chat import Chat, ChatFailed, ParameterRefused
 from runevals.models.chat.prices import Prices
 from runevals.models.chat.providers import PROVIDERS, address
 from runevals.models.chat.reply import ChatReply
@@ -120,9 +120,8 @@ class OpenAITarget:
             message = last.refusal or f"the model gave no text (finish_reason: {last.finish_reason})"
             return _no_answer(message, last, spent)
         delivery = record_from(Delivery, last, cut=last.cut)
-        return record_from(
-            Response,
-            spent,
+        return Response(
+            **spent,
             text=last.text or "",
             tool_calls=tuple(calls),
             latency_s=fsum(reply.latency_s for reply in replies),
@@ -171,10 +170,9 @@ class OpenAITarget:
             model=self._chat.endpoint.model or AND.join(sorted(self._suite_models)) or None,
             reported=tuple(sorted(self._models)),
             prompt_hash=None if prompt is None else hashlib.sha256(prompt).hexdigest(),
-            detail={
-                **({"parameters": self._parameters} if self._parameters else {}),
-                **({} if self.server_tools is None else {"mcp": self.server_tools.identity}),
-            },
+            detail=without_none(
+                parameters=self._parameters or None, mcp=self.server_tools and self.server_tools.identity
+            ),
         )
 
     def close(self) -> None:
@@ -190,9 +188,9 @@ def _has_no_answer(last: ChatReply) -> bool:
     return last.text is None or bool(last.refusal) or (last.finish_reason or "").lower() not in ENDED_BY_MODEL
 
 
-def _no_answer(message: str, last: ChatReply, spent: ChatUsage, code: str = "empty_response") -> Response:
+def _no_answer(message: str, last: ChatReply, spent: Mapping[str, Any], code: str = "empty_response") -> Response:
     """No answer, which was paid for all the same."""
-    return record_from(Response, spent, problem=Problem(code=code, message=message), model=last.model)
+    return Response(**spent, problem=Problem(code=code, message=message), model=last.model)
 
 
 def keys_of_model(written: Written) -> Iterator[Reach]:
@@ -231,10 +229,7 @@ class ModelTargetSettings(TargetSettings, frozen=True, kw_only=True):
         started_in = (section.base / values.get("cwd", ".")).resolve()
         servers = servers_under_test(source, started_in, section.repository)
         return {
-            "parameters": {
-                **values.get("parameters", {}),
-                **({"tools": values["tools"]} if "tools" in values else {}),
-            },
+            "parameters": {**values.get("parameters", {}), **without_none(tools=values.get("tools"))},
             "servers": servers,
             "reads_other_files": bool(servers),
             "files": (started_in / source,) if isinstance(source, str) else (),

@@ -158,7 +158,7 @@ def test_azure_needs_no_version(place, environment, address_and_version):
 def cost(name, model, **reply):
     with chat_server(lambda body, n: Reply(model=model, **reply)) as server:
         chat = chat_with(server, name, model)
-        return chat.spent([chat.ask(ASKED, {})], Prices()).cost_usd
+        return chat.spent([chat.ask(ASKED, {})], Prices())["cost_usd"]
 
 
 MILLION = {"prompt_tokens": 1_000_000, "completion_tokens": 0, "total_tokens": 1_000_000}

@@ -10,8 +10,6 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
-
 from runevals.lib.nullable import if_known, total, whole_total
 from runevals.lib.text.numbers import phrase
 from runevals.lib.text.secrets import beginning
@@ -43,14 +41,6 @@ class ParameterRefused(Exception):
 
 class _SendAgain(Exception):
     """The endpoint takes this request by its other API, or with a new token, which are used from now on."""
-
-
-class ChatUsage(Struct, frozen=True, kw_only=True):
-    """The tokens and cost of several replies; None if one of them does not report it."""
-
-    cost_usd: float | None
-    input_tokens: int | None
-    output_tokens: int | None
 
 
 class Endpoint(Quiet, frozen=True, kw_only=True):
@@ -110,13 +100,16 @@ class Chat:
         """The day on which the provider says that it ends the model; None if it names none, or cannot be asked."""
         return self._client().shutdown_date(self.endpoint.model)
 
-    def spent(self, replies: Sequence[ChatReply], prices: Prices) -> ChatUsage:
-        """The usage of `replies`, each at the price of its model, otherwise of the requested model."""
-        return ChatUsage(
-            cost_usd=total(self._cost_usd(reply, prices) for reply in replies),
-            input_tokens=whole_total(reply.input_tokens for reply in replies),
-            output_tokens=whole_total(reply.output_tokens for reply in replies),
-        )
+    def spent(self, replies: Sequence[ChatReply], prices: Prices) -> dict[str, Any]:
+        """Cost and tokens of `replies`, None if one of them does not report it.
+
+        Each is at the price of its model, otherwise of the requested model.
+        """
+        return {
+            "cost_usd": total(self._cost_usd(reply, prices) for reply in replies),
+            "input_tokens": whole_total(reply.input_tokens for reply in replies),
+            "output_tokens": whole_total(reply.output_tokens for reply in replies),
+        }
 
     def _cost_usd(self, reply: ChatReply, prices: Prices) -> float | None:
         provider = self.endpoint.provider
