@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import translate
 from pathlib import Path
@@ -30,7 +31,11 @@ class Mocks:
     def __init__(self, declared: Sequence[Mapping[str, Any]], *, strict: bool) -> None:
         """`strict`: a call that no mock answers is denied."""
         self.strict = strict
-        self._mocks = [_Mock.of(mock, declared[: index + 1]) for index, mock in enumerate(declared)]
+        counts: Counter[str] = Counter()
+        self._mocks: list[_Mock] = []
+        for mock in declared:
+            counts[mock["tool"].casefold()] += 1
+            self._mocks.append(_Mock(f"{mock['tool']}:{counts[mock['tool'].casefold()]}", mock["tool"], mock))
         self._hits: dict[str, int] = {}
         self.calls: list[ToolCall] = []  # that a program made
         self._room = MOST_CHARACTERS
@@ -70,7 +75,8 @@ class Mocks:
     def answer_call(self, name: str, value: object) -> ToolCall:
         """The call with its answer."""
         for mock in self._mocks:
-            if mock.tool in ("*", name) and all(_holds(*condition, value) for condition in mock.match.items()):
+            conditions = mock.declared.get("match", {}).items()
+            if mock.tool in ("*", name) and all(_holds(what, expected, value) for what, expected in conditions):
                 times = self._hits.get(mock.id, 0)
                 answer = mock.answer(times)
                 if answer is None:
@@ -95,30 +101,16 @@ def with_calls(response: Response, mocks: Mocks) -> Response:
 class _Mock(Struct, frozen=True):
     id: str  # Tool:N, N from 1 over the mocks of that tool
     tool: str
-    match: Mapping[str, Any]
-    returns: object
-    has_return: bool
-    sequence: tuple[object, ...]
-
-    @classmethod
-    def of(cls, mock: Mapping[str, Any], so_far: Sequence[Mapping[str, Any]]) -> _Mock:
-        number = sum(earlier["tool"].casefold() == mock["tool"].casefold() for earlier in so_far)
-        return cls(
-            id=f"{mock['tool']}:{number}",
-            tool=mock["tool"],
-            match=mock.get("match", {}),
-            returns=mock.get("return"),
-            has_return="return" in mock,
-            sequence=tuple(mock.get("return_seq", ())),
-        )
+    declared: Mapping[str, Any]
 
     def answer(self, times: int) -> str | None:
         """The next of the sequence for each hit, then the constant answer; None if there is none."""
-        if times < len(self.sequence):
-            return text_or_json(self.sequence[times])
-        if self.has_return:
-            return text_or_json(self.returns)
-        return text_or_json(self.sequence[-1]) if self.sequence else None
+        sequence = self.declared.get("return_seq", ())
+        if times < len(sequence):
+            return text_or_json(sequence[times])
+        if "return" in self.declared:
+            return text_or_json(self.declared["return"])
+        return text_or_json(sequence[-1]) if sequence else None
 
 
 def _holds(what: str, expected: Any, value: object) -> bool:
