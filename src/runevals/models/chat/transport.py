@@ -15,6 +15,8 @@ from typing import Any
 from urllib.parse import quote
 from weakref import finalize
 
+from runevals.lib.parsing.shapes import object_in, text_in
+from runevals.lib.text.numbers import phrase
 from runevals.models.http.key import Key
 from runevals.models.http.network import certificates
 from runevals.models.http.origin import OPENAI_URL
@@ -171,8 +173,8 @@ def _status_error(sdk: Any, reply: Any) -> Exception:
     with suppress(ValueError, RecursionError):
         body = json.loads(body)
     error = body.get("error", body) if isinstance(body, Mapping) else body
-    text = error.get("message") if isinstance(error, Mapping) else None
-    message = f"Error code: {reply.status_code}" + (f" - {text}" if text and isinstance(text, str) else "")
+    text = text_in(object_in(error).get("message"))
+    message = f"Error code: {reply.status_code}{phrase(text, ' - {}')}"
     error_: Exception = sdk.APIStatusError(message, response=reply, body=error)
     return error_
 

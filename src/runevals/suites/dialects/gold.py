@@ -14,14 +14,7 @@ from runevals.lib.parsing.shapes import list_in
 from runevals.lib.parsing.source import JsonPath, Source
 from runevals.records import Case, FileProblem, Response, Suite, Turn
 from runevals.records.errors import InvalidSuite
-from runevals.suites.dialects import TABLES, read
-from runevals.suites.dialects.checking import (
-    Definitions,
-    evaluator_problems,
-    sorted_by_position,
-    spec_at,
-    wrapped_list,
-)
+from runevals.suites.dialects import TABLES, checking, read
 from runevals.suites.dialects.rows import read_csv
 
 NAME = "gold"
@@ -35,7 +28,7 @@ class Gold(Struct, frozen=True, kw_only=True):
     scores: Mapping[str, People]
 
 
-def read_gold(path: Path, display_path: str, evaluator: str | None, definitions: Definitions) -> Gold:
+def read_gold(path: Path, display_path: str, evaluator: str | None, definitions: checking.Definitions) -> Gold:
     """JSON, YAML, JSON Lines or CSV → gold. `evaluator` is used for rows that name none.
 
     Raises InvalidSuite with every problem.
@@ -44,7 +37,7 @@ def read_gold(path: Path, display_path: str, evaluator: str | None, definitions:
     if TABLES.get(path.suffix) is read_csv:
         for row in list_in(source.value):
             row.update(_numbers(row))
-    file = wrapped_list(source, NAME, "answers")
+    file = checking.wrapped_list(source, NAME, "answers")
     document, root, problems = file.document, file.root, file.problems
     if problems:
         raise InvalidSuite(problems)
@@ -65,7 +58,7 @@ def read_gold(path: Path, display_path: str, evaluator: str | None, definitions:
         if row.key in keys[:index]
     ]
     if problems:
-        raise InvalidSuite(sorted_by_position(problems))
+        raise InvalidSuite(checking.sorted_by_position(problems))
     return Gold(
         suite=Suite(
             name=display_path, path=display_path, dialect=NAME, cases=tuple(row.case(definitions) for row in rows)
@@ -88,7 +81,7 @@ class _Row(Struct, frozen=True):
     def options(self) -> dict[str, object]:
         return {"rubric": self.values["rubric"]} if "rubric" in self.values else {}
 
-    def problems(self, definitions: Definitions) -> Iterator[FileProblem]:
+    def problems(self, definitions: checking.Definitions) -> Iterator[FileProblem]:
         """Why this answer cannot be compared with its human scores."""
         name = self.values["evaluator"]
         if name is None:
@@ -98,7 +91,7 @@ class _Row(Struct, frozen=True):
         if ("score" in self.values) == ("scores" in self.values):
             yield self.source.problem(self.json_path, "needs either 'score' or 'scores'")
             return
-        problems = list(evaluator_problems(self.source, self.json_path, name, self.options, definitions))
+        problems = list(checking.evaluator_problems(self.source, self.json_path, name, self.options, definitions))
         yield from problems
         if problems:
             return
@@ -111,7 +104,7 @@ class _Row(Struct, frozen=True):
                 message = f"the score {score} is outside {name}'s scale, {evaluator.scale}"
                 yield self.source.problem(self.json_path, message)
 
-    def case(self, definitions: Definitions) -> Case:
+    def case(self, definitions: checking.Definitions) -> Case:
         location = self.source.locate(self.json_path)
         turn = Turn(
             prompt=self.values.get("input") or "",
@@ -123,8 +116,8 @@ class _Row(Struct, frozen=True):
         )
         return Case(suite=self.source.path, key=self.key, name=self.key, turns=(turn,), location=location)
 
-    def _spec(self, definitions: Definitions) -> Any:
-        return spec_at(self.source, self.json_path, self.values["evaluator"], self.options, definitions)
+    def _spec(self, definitions: checking.Definitions) -> Any:
+        return checking.spec_at(self.source, self.json_path, self.values["evaluator"], self.options, definitions)
 
 
 def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:

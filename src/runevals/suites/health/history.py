@@ -30,7 +30,7 @@ def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hi
     versions = _by_version(past)
     for case in cases:
         alike = (
-            [old for old in version.get(_key(case), ()) if old.fingerprint == case.fingerprint]
+            [old for old in version.get((case.suite, case.key), ()) if old.fingerprint == case.fingerprint]
             for version in versions
         )
         outcomes = [rates for olds in alike if (rates := {old.pass_rate for old in olds} - {None})]
@@ -74,14 +74,14 @@ AMOUNTS = (
 def far_above(cases: Sequence[Case], past: Sequence[RunReport], amount: _Amount) -> Iterator[Hint]:
     """Cases that take far more than the others; those of which it is not known are ignored."""
     typical = _typical(past, amount.field)
-    values_ = [typical[_key(case)] for case in cases if _key(case) in typical]
+    values_ = [typical[key] for case in cases if (key := (case.suite, case.key)) in typical]
     if len(values_) < FEWEST_CASES:
         return
     middle = median(values_)
     spread = TO_SIGMA * median(abs(value - middle) for value in values_)
     limit = max(amount.least, middle + FAR * spread, TIMES * middle)
     for case in cases:
-        value = typical.get(_key(case))
+        value = typical.get((case.suite, case.key))
         if value is not None and value > limit:
             beside = f"{amount.says(value)}, where the middle case {amount.says(middle)}"
             message = f"{case_label(case)}: {beside}; {amount.advice}"
@@ -107,7 +107,3 @@ def _by_version(past: Sequence[RunReport]) -> list[dict[Key, list[CaseReport]]]:
         grouped(((case.suite, case.key), case) for report in version for case in report.cases)
         for version in reports.values()
     ]
-
-
-def _key(case: Case) -> Key:
-    return case.suite, case.key

@@ -132,7 +132,7 @@ class _Room:
         fields = [text for turn in case.turns for text in known((turn.prompt, turn.author_prompt, turn.context))]
         added = sum(len(page) * text.count(url) for text in fields for url, page in texts.items())
         fits = added <= self._left
-        self._left -= added if fits else 0
+        self._left -= fits * added
         return fits
 
 
