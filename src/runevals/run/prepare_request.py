@@ -49,14 +49,14 @@ def prepared(request: RunRequest) -> RunRequest:
     cases = request.suites.cases
     quarantine = quarantine_of(settings, cases)
     mark = run_of_mark(settings, cases, request.find_mark)
-    told = (*split_by(settings), *edits_not_in_workspaces(settings, request.suites))
+    remarks = (*split_by(settings), *edits_not_in_workspaces(settings, request.suites))
     return replace(
         request,
         settings=settings,
         suites=replace(request.suites, quarantined=quarantine.cases),
         weakenings=without_either((*ignored_changes(request.raw), *quarantine.weakenings), settings),
         mark=mark.run,
-        notices=(*settings.notices, *request.notices, *told, *quarantine.notices, *mark.notices),
+        notices=(*settings.notices, *request.notices, *remarks, *quarantine.notices, *mark.notices),
     )
 
 
