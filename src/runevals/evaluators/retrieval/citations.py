@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Literal, get_args
 
 from runevals.evaluators.catalogue import evaluator
@@ -40,23 +41,12 @@ class Citations(Check):
     count: Literal["distinct", "occurrences"] = "distinct"
 
     def check(self, subject: Subject) -> Verdict:
-        markers = self._markers(subject.response.text)
+        markers = _MARKERS[self.citation_format](subject.response.text)
         if not markers and subject.response.citations:
             markers = [citation.source or citation.text for citation in subject.response.citations]
         number = len(set(markers)) if self.count == "distinct" else len(markers)
         noun = "citation" if number == 1 else "citations"
         return Verdict(float(number), f"{number} {noun}", {"sources": sorted(set(markers))})
-
-    def _markers(self, text: str) -> list[str]:
-        match self.citation_format:
-            case "oai_unicode":
-                return _oai(text)
-            case "bracket":
-                return _brackets(text)
-            case "mixed":
-                return _oai(text) + _brackets(text)
-            case "markdown":
-                return [number for number, _ in _MARKDOWN.findall(text)]
 
 
 def _oai(text: str) -> list[str]:
@@ -65,3 +55,11 @@ def _oai(text: str) -> list[str]:
 
 def _brackets(text: str) -> list[str]:
     return [caret or plain for caret, plain in _BRACKET.findall(text)]
+
+
+_MARKERS: Mapping[CitationFormat, Callable[[str], list[str]]] = {
+    "oai_unicode": _oai,
+    "bracket": _brackets,
+    "mixed": lambda text: _oai(text) + _brackets(text),
+    "markdown": lambda text: [number for number, _ in _MARKDOWN.findall(text)],
+}

@@ -39,15 +39,12 @@ class ToolSequence(CallsCheck):
 
     def of_calls(self, calls: Sequence[ToolCall]) -> Verdict:
         names = [call.name for call in calls]
-        match self.mode:
-            case "exact":
-                reason = self._difference(names)
-            case "in_order":
-                reason = self._order_problem(names)
-            case "any_order":
-                reason = self._missing_calls(names)
-            case _:
-                reason = self._unlisted_calls(names)
+        reason = {
+            "exact": self._difference,
+            "in_order": self._order_problem,
+            "any_order": self._missing_calls,
+            "subset": self._unlisted_calls,
+        }[self.mode](names)
         if reason is None:
             return Verdict(1.0, f"the calls are as listed ({self.mode})")
         return Verdict(0.0, reason, {"called": names})
