@@ -172,48 +172,44 @@ def _supervised(call: _Child, buffer: _Buffer, answers: io.FileIO) -> bool:
     with io.FileIO(reading) as file:
         clocks = file.read(_CLOCKS.size)
         start = time.monotonic()
-        progress = _follow(file, buffer, *_CLOCKS.unpack(clocks)) if clocks else None
-    duration_s = time.monotonic() - (progress.started_at if progress else start)
+        started_at, is_loaded, late = (
+            _follow(file, buffer, *_CLOCKS.unpack(clocks)) if clocks else (start, False, False)
+        )
+    duration_s = time.monotonic() - started_at
     with suppress(ProcessLookupError, PermissionError):
         os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    if progress is None:
+    if not clocks:
         return False
-    status_fields, raw = _outcome(progress, buffer, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0)
-    _say(answers, {**status_fields, "duration_s": duration_s, "loaded": progress.is_loaded}, raw)
+    status_fields, raw = _outcome(buffer, os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, late=late)
+    _say(answers, {**status_fields, "duration_s": duration_s, "loaded": is_loaded}, raw)
     return True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Progress:
-    """The progress of a child: the start of its time limit, whether its code was loaded, whether it timed out."""
+def _follow(file: io.FileIO, buffer: _Buffer, timeout_s: float, load_s: float) -> tuple[float, bool, bool]:
+    """Takes in what the child writes until it ends, is late, or has written too much.
 
-    started_at: float
-    is_loaded: bool
-    late: bool = False
-
-
-def _follow(file: io.FileIO, buffer: _Buffer, timeout_s: float, load_s: float) -> _Progress:
-    """Takes in what the child writes until it ends, is late, or has written too much."""
+    Returns when its time limit began, whether its code was loaded, and whether it is late.
+    """
     started_at = time.monotonic()
     is_loaded = load_s == 0
     deadline = started_at + (timeout_s if is_loaded else load_s)
     while not buffer.is_full:
         remaining = deadline - time.monotonic()
         if remaining <= 0 or not select.select([file], [], [], remaining)[0]:
-            return _Progress(started_at=started_at, is_loaded=is_loaded, late=True)
+            return started_at, is_loaded, True
         if not buffer.take(file):
             break
         if not is_loaded and buffer.skip(READY_MARK):
             is_loaded = True
             started_at = time.monotonic()
             deadline = started_at + timeout_s
-    return _Progress(started_at=started_at, is_loaded=is_loaded)
+    return started_at, is_loaded, False
 
 
-def _outcome(progress: _Progress, buffer: _Buffer, signal_: int) -> tuple[dict[str, object], memoryview | bytes]:
+def _outcome(buffer: _Buffer, signal_: int, *, late: bool) -> tuple[dict[str, object], memoryview | bytes]:
     """(how it ended, its output)."""
-    if progress.late:
+    if late:
         return {"status": "late"}, b""
     if buffer.is_full:
         return {"status": "too_large"}, b""
