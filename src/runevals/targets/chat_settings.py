@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from msgspec import Struct
 
 from runevals.lib.ci import in_ci
+from runevals.lib.record_from import record_from
 from runevals.models.chat.providers import PROVIDERS, Api, address, azure_address
 from runevals.models.http.exchanges import EXCHANGES
 from runevals.models.http.origin import OPENAI_URL, origin_of
@@ -125,13 +126,12 @@ def chat_of(
     api = settings.spoken_api
     if (lacking := _lacking_package(settings)) is not None:
         raise InvalidSettings(f"{what}: {': '.join(lacking)}")
-    endpoint = Endpoint(
+    endpoint = record_from(
+        Endpoint,
+        settings,
         model=settings.model or "",
         api_key=_api_key(settings, environment, what),
         identity=None if settings.auth is None else _identity(settings, environment, what),
-        base_url=settings.base_url,
-        azure_api_version=settings.azure_api_version,
-        timeout_s=settings.timeout_s,
         provider=PROVIDERS[settings.type],
         api=api,
         api_is_set=settings.api is not None,
