@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, get_args
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
@@ -120,8 +120,12 @@ class WebTargetSettings(TargetSettings, frozen=True, kw_only=True):
 
 
 def _checked_url(url: str, *, templated: bool) -> str:
-    parts = _split(url)
-    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # read here: it raises if it is not a number
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
         raise InvalidSettings(f"target.url: '{url}' is not an http or https address")
     if parts.username is not None or parts.password is not None:
         raise InvalidSettings("target.url holds a user name or password; send it with target.headers instead")
@@ -130,15 +134,6 @@ def _checked_url(url: str, *, templated: bool) -> str:
     if not templated and (parts.query or parts.fragment):
         raise InvalidSettings("target.url: an a2a target's address has no query; its card is behind the path")
     return url
-
-
-def _split(url: str) -> SplitResult | None:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port  # read here: it raises if it is not a number
-    except ValueError:
-        return None
-    return parts
 
 
 def _headers(section: Mapping[str, Any]) -> dict[str, Header]:
