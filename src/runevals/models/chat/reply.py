@@ -38,11 +38,6 @@ class RequestedCall(Struct, frozen=True):
     name: str
     arguments: str
 
-    def as_message(self) -> dict[str, object]:
-        """The call as JSON for the message that is sent back to the model."""
-        function = {"name": self.name, "arguments": self.arguments}
-        return {"id": self.id, "type": "function", "function": function}
-
 
 class ChatReply(Struct, frozen=True, kw_only=True):
     """A reply: text (None if the model refused), usage and model. Reasoning tokens count as output."""
@@ -66,7 +61,10 @@ class ChatReply(Struct, frozen=True, kw_only=True):
 
     def as_message(self) -> dict[str, object]:
         """The turn as JSON for the message that is sent back to the model."""
-        calls = [call.as_message() for call in self.tool_calls]
+        calls = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in self.tool_calls
+        ]
         items = {"items": list(self.items)} if self.items else {}
         return {"role": "assistant", "content": self.text, "tool_calls": calls, **items}
 
