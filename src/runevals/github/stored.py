@@ -193,16 +193,10 @@ def _texts(
         raise UnreadableResult("it has expired")
     if newest["size_in_bytes"] > MOST_BYTES:
         raise UnreadableResult(f"it is larger than {MOST_BYTES // 1024**2} MiB")
-    return _unpacked(api, repository, newest, is_selected, most)
-
-
-def _unpacked(
-    api: Api, repository: str, artifact: Any, is_selected: Callable[[str], bool], most: int
-) -> list[str]:
     try:
-        path = f"/repos/{repository}/actions/artifacts/{artifact['id']}/zip"
+        path = f"/repos/{repository}/actions/artifacts/{newest['id']}/zip"
         archive = api.download(path, READ_RUNS, MOST_BYTES)
-        check_digest(archive, artifact.get("digest"))
+        check_digest(archive, newest.get("digest"))
         return [content.decode("utf-8") for content in members(archive, is_selected, most)]
     except GitHubRefused as refused:
         if refused.status in (404, 410):
