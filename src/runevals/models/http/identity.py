@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -52,21 +53,18 @@ def job_identity(provider: str, base_url: str, environment: Mapping[str, str], *
     return JobIdentity(provider, exchange, url, filled, (environment[REQUEST_URL], environment[REQUEST_TOKEN]))
 
 
+@dataclass(eq=False, repr=False)
 class JobIdentity:
     """A token of the provider, renewed before it expires, or if it is refused. Used by several threads."""
 
-    def __init__(
-        self, provider: str, exchange: Exchange, url: str, values: Mapping[str, str], request: tuple[str, str]
-    ) -> None:
-        """`request` are address and token by which the job asks GitHub for its identity."""
-        self._provider = provider
-        self._exchange = exchange
-        self._url = url
-        self._values = values
-        self._request = request
-        self._lock = threading.Lock()
-        self._token = ""
-        self._renewed_at = 0.0  # of the monotonic clock: from then on, another one is used
+    _provider: str
+    _exchange: Exchange
+    _url: str
+    _values: Mapping[str, str]
+    _request: tuple[str, str]  # address and token by which the job asks GitHub for its identity
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _token: str = ""
+    _renewed_at: float = 0.0  # of the monotonic clock: from then on, another one is used
 
     @property
     def headers(self) -> Mapping[str, str]:
