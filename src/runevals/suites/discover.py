@@ -153,19 +153,15 @@ def looked_at(root: Path, suite_path: str | None) -> list[Path]:
     """The paths and patterns of all files that `discover` may find, whichever of them are there."""
     if suite_path is None:
         names = [folder / name for folder in (root, root / "evals") for name in (*_NAMES, *_SAMPLE_NAMES)]
-        cases = [path for folder in _SKILL_FOLDERS for path in _in_categories(root / folder)]
+        cases = [root / folder / "*" / "*.json" for folder in _SKILL_FOLDERS]
         evals = [root / path for path in (_VALLY, *_evals_of_vally(root))]
         return [*names, *_in_folder(root / "evals"), *cases, *skill_patterns(root), *evals]
     path = root / suite_path
-    return [*_in_folder(path), *_in_categories(path), *skill_patterns(path)] if path.is_dir() else [path]
+    return [*_in_folder(path), path / "*" / "*.json", *skill_patterns(path)] if path.is_dir() else [path]
 
 
 def _in_folder(folder: Path) -> list[Path]:
     return [folder / f"*{suffix}" for suffix in sorted(SUFFIXES)]
-
-
-def _in_categories(folder: Path) -> list[Path]:
-    return [folder / "*" / "*.json"]
 
 
 def _beside(root: Path, folder: Path) -> list[str]:
