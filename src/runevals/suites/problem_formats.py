@@ -102,7 +102,7 @@ def _result(problem: FileProblem, rules: Sequence[str]) -> dict[str, Any]:
     return {
         "ruleId": problem.rule,
         "ruleIndex": rules.index(problem.rule),
-        "level": "note" if problem.level == "notice" else problem.level,
+        "level": {"notice": "note"}.get(problem.level, problem.level),
         "message": {"text": visible(problem.message)},
         "locations": [{"physicalLocation": physical}],
     }

@@ -104,7 +104,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         weight = weight if is_number(weight) and 0 < weight <= catalogue.MOST_WEIGHT else 1.0
         inverted = any(entry.get(key) is True for key in ("not", "negate", "negated"))
         name = first_of(entry, ("id", "name"), is_id)
-        label = one_line(str(name if name is not None else _text(entry) or spec.id))
+        label = one_line(str(name if name is not None else first_of(entry, _TEXTS, is_text) or spec.id))
         return self._built(
             replace(spec, id=cut_name(label), weight=float(weight), negated=spec.negated is not inverted), place
         )
@@ -121,7 +121,8 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
 
     def _prose(self, entry: Mapping[str, Any], place: JsonPath, template: str) -> EvaluatorSpec | None:
         """An object without an operand that we know: its text is judged."""
-        text, kind = _text(entry), _kind(entry)
+        text: str | None = first_of(entry, _TEXTS, is_text)
+        kind = _kind(entry)
         if text is None and (misspelt := _misspelt(entry)) is not None:
             key, message = misspelt
             self.problems.append(self.source.problem((*place, key), message, key=key != "type"))
@@ -339,11 +340,6 @@ def _pattern(text: str, flags: object) -> dict[str, object]:
 def _kind(entry: Mapping[str, Any]) -> str:
     kind = entry.get("type")
     return kind.strip().lower().replace("-", "_").replace(" ", "_") if isinstance(kind, str) else ""
-
-
-def _text(entry: Mapping[str, Any]) -> str | None:
-    text: str | None = first_of(entry, _TEXTS, is_text)
-    return text
 
 
 def _misspelt(entry: Mapping[str, Any]) -> tuple[str, str] | None:

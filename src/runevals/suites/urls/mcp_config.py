@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, convert
@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from runevals.lib.nullable import if_known
 from runevals.lib.parsing.json_forms import text_or_json
 from runevals.lib.parsing.shapes import object_in
-from runevals.lib.parsing.source import Source, parse_source
-from runevals.records import FileProblem
+from runevals.lib.parsing.source import parse_source
 from runevals.records.errors import InvalidSuite
 from runevals.records.quiet import Quiet
 
@@ -74,7 +73,12 @@ def read_servers(content: bytes, suffix: str, display_path: str) -> tuple[McpSer
     source = parse_source(content, suffix, display_path)
     entries = _fetching_ones(source.value)
     problems = replace(source, value=entries).schema_problems("runevals.suites.urls", "mcp-1")
-    problems = problems or list(_misplaced(source, entries))
+    problems = problems or [
+        source.problem((key, name, word), f"{word} belongs into fetchTool", key=True)
+        for key, servers in entries.items()
+        for name, server in servers.items()
+        for word in server.keys() & _OF_THE_TOOL
+    ]
     if problems:
         raise InvalidSuite(problems)
     by_name = [each for servers in entries.values() for each in servers.items()]
@@ -92,13 +96,6 @@ def _fetching_ones(document: Any) -> Any:
     if not isinstance(servers, dict):
         return {key: servers}
     return {key: {name: server for name, server in servers.items() if "urlPatterns" in object_in(server)}}
-
-
-def _misplaced(source: Source, entries: Mapping[str, Any]) -> Iterator[FileProblem]:
-    for key, servers in entries.items():
-        for name, server in servers.items():
-            for word in server.keys() & _OF_THE_TOOL:
-                yield source.problem((key, name, word), f"{word} belongs into fetchTool", key=True)
 
 
 def extract_text(text: str, path: str) -> str | None:
