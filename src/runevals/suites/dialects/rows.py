@@ -165,8 +165,10 @@ def _renamed(source: Source, options: LoadOptions) -> tuple[list[str], list[File
     stated = set(map(OURS.get, options.columns))
     guesses = {ours: column for ours, column in fill(rows, options).items() if ours not in stated}
     if absent:
-        near = did_you_mean(absent[0], columns) or f"; there are {', '.join(columns)}"
-        message = f"there is no column '{absent[0]}', which `columns` names{near}"
+        there = f" (there are {', '.join(columns)})"
+        message = (
+            f"there is no column '{absent[0]}', which `columns` names{did_you_mean(absent[0], columns)}{there}"
+        )
         raise InvalidSuite([source.problem((), message)])
     if not guesses:
         return columns, []
