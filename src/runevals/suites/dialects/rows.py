@@ -34,7 +34,6 @@ from runevals.suites.dialects.checking import (
     evaluator_problems,
     expected_problems,
     needs_expected,
-    sorted_by_position,
     spec_of,
     suite_of,
     with_numbered_keys,
@@ -235,7 +234,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
             problems += expected_problems(source, (*root, index, "expected"), row.get("expected"), specs)
         cases, alike = with_numbered_keys(cases, file.pointer_of, "id")
         problems += alike
-    return suite_of(source.path, NAME, cases, sorted_by_position(problems))
+    return suite_of(source.path, NAME, cases, problems)
 
 
 def _our_name(name: str, options: Mapping[str, object]) -> str:
