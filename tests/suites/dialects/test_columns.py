@@ -89,6 +89,9 @@ def test_settings_name_the_columns(project, runevals):
     project.write("runevals.yaml", f"suites: [{{path: d.csv, evaluators: [preset-contains], columns: {columns}}}]")
     assert runevals("validate")[:2] == (0, "✓ d.csv: 1 case, 1 check (rows)\n")
     project.write("runevals.yaml", "suites: [{path: d.csv, columns: {prompt: asks}}]")
-    assert "there is no column 'asks', which `columns` names; did you mean 'ask'? (there are ask, reply)" in runevals("validate")[2]
+    assert (
+        "there is no column 'asks', which `columns` names; did you mean 'ask'? (there are ask, reply)"
+        in runevals("validate")[2]
+    )
     code, _, err = runevals("run", "d.csv", "--columns", "prompt=ask")
     assert (code, "No such option '--columns'" in err) == (2, True), err  # a run would not read it
