@@ -102,6 +102,12 @@ def test_a_worse_function_fails_against_an_evaluation_and_against_its_document(h
     assert runevals.evaluate(CASES, right, checks=["ExactMatch"], baseline=before, deterministic=True).passed
 
 
+def test_checks_with_options_may_stand_in_a_list_beside_names_and_functions():
+    checks = ["ExactMatch", {"max_length": {"value": 9}}, short]
+    row = runevals.evaluate(CASES, right, checks=checks).rows[0]
+    assert {"ExactMatch", "max_length", "short"} <= row.keys()
+
+
 @pytest.mark.parametrize(
     ("cases", "names"),
     [
@@ -316,6 +322,7 @@ def test_a_function_that_fails_is_not_measured_and_never_a_pass():
             {"cases": [{"prompt": "?", "x": object()}]}, runevals.InvalidSettings, "'x': object", id="an object"
         ),
         pytest.param({"checks": [7]}, runevals.InvalidSettings, "a function", id="neither name nor function"),
+        pytest.param({"checks": 7}, runevals.InvalidSettings, "a function", id="neither one nor several"),
         pytest.param({"cases": [{"prompt": "?", "id": {1}}]}, runevals.InvalidSettings, "JSON", id="a set"),
         pytest.param({"cases": "qa.csv"}, runevals.InvalidSettings, "csv.DictReader", id="a file name"),
         pytest.param({"cases": [["a", "b"]]}, runevals.InvalidSettings, "not list", id="a list of lists"),

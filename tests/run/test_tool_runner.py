@@ -40,9 +40,9 @@ def gated(repository, runevals, monkeypatch, tmp_path_factory):
     calls = tmp_path_factory.mktemp("calls") / "calls"
     monkeypatch.setenv("CALLS", str(calls))
 
-    def run(stored, now, code, settings=RERUN, tool=TOOL):
+    def run(stored, now, code, settings=RERUN, tool=TOOL, of_base=RERUN):
         repository.git("checkout", "-q", "main")
-        for name, text in {"tool.py": tool, "runevals.yaml": RERUN, "answers.txt": "-"}.items():
+        for name, text in {"tool.py": tool, "runevals.yaml": of_base, "answers.txt": "-"}.items():
             repository.write(name, text)
         repository.write(".gitignore", "*.xml\n*.json\n__pycache__\nmodules/\n")
         repository.git("add", "-A")
@@ -82,6 +82,17 @@ def test_a_program_that_fails_on_the_base_alone_is_said_with_what_prepares_its_w
     text = " ".join(gated("-", "t3", 3, tool=f"open('modules/here')\n{TOOL}")[0].split())
     assert "may be lost: on the base, rerun (" in text
     assert "its worktree has only what git has, and what `share` and `base_setup` put there" in text
+
+
+@pytest.mark.parametrize(("more", "code"), [("", 3), ("share: [data]\n", 1)])
+def test_a_base_that_lacks_files_that_git_ignores_clears_no_loss(gated, repository, more, code):
+    """The job has them, and the worktree of the base does not: its fresh runs fail for want of them."""
+    repository.write("data/names.txt", "shop")
+    repository.write(".git/info/exclude", "data/\n")
+    tool = TOOL.replace("if key in lost", "if key in lost or not pathlib.Path('data/names.txt').exists()")
+    text, _ = gated("-", "t3", code, tool=tool, settings=RERUN + more, of_base=RERUN + more)
+    told = "its checkout lacks data, which git ignores (`share` links it)"
+    assert (told in " ".join(text.split())) is (code == 3)
 
 
 UNSURE = """\

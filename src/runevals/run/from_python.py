@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import inspect
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from inspect import Parameter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -198,7 +198,7 @@ def _suite(
     suite = eval_document.load(read_json(text, "cases"), options)
     if errors := [error for error in suite.errors if error.rule != "no-expected"]:  # such checks are skipped
         raise InvalidSuite(errors)
-    own = checks.values() if isinstance(checks, Mapping) else _several(checks or ())
+    own = [one for _, one in _several(checks or ())]
     reads = any(map(_reads_columns, filter(callable, (answer, *own))))
     ignored = LABELS if reads else {*columns_of(rows)} - {"messages"}
     pairs = zip(suite.cases, rows, strict=True)
@@ -266,17 +266,22 @@ def _evaluators(checks: Checks | None, rows: Sequence[Mapping[str, Any]], settin
 
 def _by_name(checks: Checks) -> Mapping[str, Any]:
     """The options of each check by its name, which is that of the catalogue. Raises InvalidSettings."""
-    if isinstance(checks, Mapping):
-        return {_known(name, one): one if isinstance(one, Mapping) else {} for name, one in checks.items()}
-    names = [_known(getattr(one, "__name__", one), one) for one in _several(checks)]
+    pairs = [(_known(name, one), one) for name, one in _several(checks)]
+    names = [name for name, _ in pairs]
     if twice := [name for name in names if names.count(name) > 1]:
         raise InvalidSettings(f"two checks are called {twice[0]!r}: checks={{'NAME': FUNCTION, …}} names them")
-    return {name: {} for name in names}
+    return {name: one if isinstance(one, Mapping) else {} for name, one in pairs}
 
 
-def _several(checks: Any) -> Sequence[Any]:
-    """Checks that are not named, of which there may be one alone."""
-    return [checks] if isinstance(checks, str) or callable(checks) else checks
+def _several(checks: Any) -> Iterator[tuple[Any, Any]]:
+    """(name, check) of each: of one alone, of names with their options or functions, and of a list of these."""
+    if isinstance(checks, Mapping):
+        yield from checks.items()
+    elif isinstance(checks, str) or callable(checks) or not isinstance(checks, Iterable):
+        yield getattr(checks, "__name__", checks), checks
+    else:
+        for one in checks:
+            yield from _several(one)
 
 
 def _known(name: Any, check: Any) -> str:
@@ -285,7 +290,7 @@ def _known(name: Any, check: Any) -> str:
         return check.name
     if callable(check):
         _register(name, check)
-    if name in _FIELDS:
+    if str(name) in _FIELDS:
         raise InvalidSettings(f"a check cannot be called {name!r}, as a column of `rows` is")
     if not isinstance(check, str | Mapping) and not callable(check):
         which = "a name, a function, or a class with @evaluator above it"

@@ -59,6 +59,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline | None, request:
     commit, why_not = rerunnable(settings, baseline)
     of_branch = settings.in_ci and settings.base_side is None  # no change: others will be compared with it
     began_s = time.time()
+    reads = settings.target is not None and settings.target.reads_other_files
     off = "verify: off" if settings.compare.verify == "off" else ""
     off = off if request.target is None else "the function of the base is not here"
     again = replace(request, settings=settings.repeated(HEAD_LOOKS))
@@ -73,7 +74,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline | None, request:
         # Of a function in Python the base cannot be run: all that is asked for is needed.
         all_rounds=isinstance(head, RunReport) or of_branch or baseline is None or request.target is not None,
         of_branch=of_branch,
-        lacking=lambda: lacking_files(settings, commit, began_s) if commit else (),
+        lacking=lambda: lacking_files(settings, commit, began_s) if commit and reads else (),
         cannot_run_base=off or why_not,
         earlier=alike_earlier(request, head),
     )

@@ -18,6 +18,7 @@ from runevals.programs.processes import make_for_programs
 from runevals.records import AttemptReport, Conclusion, Finding, RunReport
 from runevals.records.errors import RunevalsError
 from runevals.run.baseline.checkout import base_checkout
+from runevals.run.baseline.dependencies import lacking_files
 from runevals.run.baseline.prepare import WORKTREE_HAS, folder_of, prepare
 from runevals.run.head import alike_earlier
 from runevals.run.redaction.omit_content import without_content
@@ -69,6 +70,7 @@ def tool_runner(report: RunReport, baseline: Baseline, request: RunRequest) -> T
     return ToolRunner(
         head=report,
         request=request,
+        lacking=lambda: lacking_files(request.settings, commit or "", report.run.started_at.timestamp()),
         open_base=lambda: _base(request, commit or ""),
         why_no_base_commit="verify: off" if request.settings.compare.verify == "off" else why_not,
         lost_before=lost_cases(alike_earlier(request, report)),
@@ -88,11 +90,11 @@ class ToolRunner(Runner, kw_only=True):
 
     head: RunReport
     open_base: Callable[[], AbstractContextManager[Settings]]
+    lacking: Callable[[], Sequence[str]]  # the files here that the base's checkout does not have
     why_no_base_commit: str
     lost_before: Sequence[Finding] = ()
     all_rounds: bool = True
     of_branch: bool = False
-    base_lacks: str = ""
     can_run: bool = True
     why_no_rounds: str = NOT_AS_A_WHOLE
     _base_settings: Settings | None = None
@@ -101,6 +103,11 @@ class ToolRunner(Runner, kw_only=True):
     def planned(self) -> int:
         """The results are there: all of their rounds are made."""
         return self.head.run.repeat
+
+    @property
+    def base_lacks(self) -> str:
+        """The files that the base's checkout lacks, by name; empty if none is known."""
+        return short_list(self.lacking())
 
     def next_round(self) -> RunReport:
         """All results."""

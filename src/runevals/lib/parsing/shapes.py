@@ -32,8 +32,10 @@ def texts_in(value: object) -> list[str]:
 
 
 def options_by_name(value: object) -> dict[str, Mapping[str, Any]]:
-    """Names with their options, or a list of names alone; options of another shape are none."""
-    entries = value if isinstance(value, Mapping) else {name: {} for name in texts_in(value)}
+    """Names with their options, or a list of these and of names alone; options of another shape are none."""
+    entries: dict[str, Any] = {}
+    for one in entries_of(value):
+        entries |= one if isinstance(one, Mapping) else dict.fromkeys(texts_in([one]))
     return {name: object_in(options) for name, options in entries.items()}
 
 

@@ -89,8 +89,7 @@ def lacking_files(settings: Settings, commit: str, before_s: float) -> list[str]
 
     Only files that were there at this time (seconds since 1970): those that a run makes, a base makes too.
     """
-    target = settings.target
-    if target is None or not target.reads_other_files or settings.compare.base_setup:
+    if settings.compare.base_setup:
         return []
     root, ours = settings.repository, {Path(name).name for name in settings.compare.share} | _BUILT
     if settings.compare.baseline is not None:
