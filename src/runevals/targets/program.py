@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from runevals.lib.text.numbers import phrase, short_list
 from runevals.lib.text.secret_variables import SECRET_NAMES
+from runevals.models.chat.prices import Prices
 from runevals.models.http.throttle import CallFailed, Throttle, TryAgain, final_failure
 from runevals.records import Conversation, Problem, Response
 from runevals.records.diagnosis import Diagnosis
@@ -57,6 +58,22 @@ class Repeated(TargetAround):
             return unanswered(final_failure(failure) if isinstance(failure, TryAgain) else failure)
 
 
+class Priced(TargetAround):
+    """A program that says its model and the tokens, of which the cost is known by their price."""
+
+    def __init__(self, target: Target, prices: Prices) -> None:
+        super().__init__(target)
+        self._prices = prices
+
+    def answer(self, conversation: Conversation) -> Response:
+        """The program's. Raises TargetRefused."""
+        response = self._target.answer(conversation)
+        if response.cost_usd is not None:
+            return response
+        tokens = response.input_tokens, response.output_tokens
+        return replace(response, cost_usd=self._prices.cost_usd(response.model, *tokens))
+
+
 class ProgramSettings(TargetSettings, frozen=True, kw_only=True):
     """A target whose program is started here, and may export what it does."""
 
@@ -78,7 +95,7 @@ class ProgramSettings(TargetSettings, frozen=True, kw_only=True):
         repeated = Repeated(self.start(making), making.throttles["what the target calls"])
         target = SaysItsLack(repeated, making.environment, cleaned(making.environment, self.variables))
         if self.trace is None:
-            return target
+            return Priced(target, making.prices)
         from runevals.targets.traced import TracedTarget
 
         return TracedTarget(target, making.prices, making.environment)

@@ -117,6 +117,18 @@ def test_nor_does_that_of_a_program_which_names_no_model(project, runevals):
     ended(code, 3, out + err, "--max-cost cannot be kept")
 
 
+def test_the_price_of_the_model_that_a_program_names_is_known(project, runevals):
+    """It is what the message asks for that says that a cost is unknown."""
+    project.write("evals.json", {**SUITE, "items": ITEMS[:3]})
+    answer = {"output": "yes", "model": "m", "inputTokens": 1_000_000, "outputTokens": 500_000}
+    project.write("bot.py", f"def answer(prompt):\n    return {answer}\n")
+    project.write("runevals.yaml", "target: python:bot.py:answer\nprices: {m: {input: 0.5, output: 2}}\n")
+    assert runevals("run", "--max-cost", "9", "-o", "out.json")[0] == 0
+    assert project.document()["totals"]["cost_usd"] == 4.5
+    code, out, err = runevals("run", "--max-cost", "2", "--concurrency", "1")
+    ended(code, 3, out + err, "--max-cost 2 is spent: $3.0000")
+
+
 def test_recorded_answers_cost_nothing(project, runevals):
     project.write("evals.json", SUITE)
     project.write("answers.jsonl", "".join(f'{{"case": "k{n}", "output": "yes"}}\n' for n in range(20)))
