@@ -30,10 +30,11 @@ HEAD_LOOKS = 2  # fresh runs of the head beside those of the base
 Opened = Callable[[], AbstractContextManager[Measurement]]
 
 
-class Runner(Struct, kw_only=True):
+class Runner(Struct, kw_only=True, dict=True):
     """What runs cases for `runevals.verdict.settle`; what it opened on demand is closed with it."""
 
     request: RunRequest
+    lacking: Callable[[], Sequence[str]]  # the files here that the base's checkout does not have
     trouble: str = ""  # what went wrong last
     _opened: ExitStack = field(default_factory=ExitStack)
     _checked: int = 0
@@ -44,6 +45,11 @@ class Runner(Struct, kw_only=True):
     def __exit__(self, *_: object) -> None:
         self._opened.close()
 
+    @cached_property
+    def base_lacks(self) -> str:
+        """The files that the base's checkout lacks, by name; empty if none is known."""
+        return short_list(self.lacking())
+
     def checking(self, cases: int) -> None:
         """Says that so many cases are about to be run again."""
         self._checked += cases
@@ -51,7 +57,7 @@ class Runner(Struct, kw_only=True):
         self.request.tell(f"Running {plural(cases, 'case')} again: {looks} lost, or erred")
 
 
-class TargetRunner(Runner, kw_only=True, dict=True):
+class TargetRunner(Runner, kw_only=True):
     """Runs real targets."""
 
     head: Measurement | RunReport  # to be measured, or measured already
@@ -62,7 +68,6 @@ class TargetRunner(Runner, kw_only=True, dict=True):
     can_run: bool
     all_rounds: bool
     of_branch: bool  # the run is of a branch, not of a change
-    lacking: Callable[[], Sequence[str]]  # the files here that the base's checkout does not have
     cannot_run_base: str  # why; empty if it can be tried
     earlier: Conclusion | None = None  # of the same run, by an earlier attempt of this job
     _sides: dict[RunSide, Measurement] = {}
@@ -102,11 +107,6 @@ class TargetRunner(Runner, kw_only=True, dict=True):
     def why_no_rounds(self) -> str:
         """Why no fresh rounds are made; empty if they are."""
         return self.cannot_run_base
-
-    @cached_property
-    def base_lacks(self) -> str:
-        """The files that the base's checkout lacks, by name; empty if none is known."""
-        return short_list(self.lacking())
 
     @property
     def base_looks(self) -> int:

@@ -90,7 +90,6 @@ class ToolRunner(Runner, kw_only=True):
 
     head: RunReport
     open_base: Callable[[], AbstractContextManager[Settings]]
-    lacking: Callable[[], Sequence[str]]  # the files here that the base's checkout does not have
     why_no_base_commit: str
     lost_before: Sequence[Finding] = ()
     all_rounds: bool = True
@@ -103,11 +102,6 @@ class ToolRunner(Runner, kw_only=True):
     def planned(self) -> int:
         """The results are there: all of their rounds are made."""
         return self.head.run.repeat
-
-    @property
-    def base_lacks(self) -> str:
-        """The files that the base's checkout lacks, by name; empty if none is known."""
-        return short_list(self.lacking())
 
     def next_round(self) -> RunReport:
         """All results."""
