@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -276,11 +276,7 @@ def in_projects_of(base: RunReport, head: RunReport) -> RunReport:
     if head.run.target.type != "junit":
         return base
     there, here = _by_project(base), _by_project(head)
-    cases = [
-        replace(case, suite=suite)
-        for (name, key), own in there.items()
-        for case, suite in _in_projects(key, own, here.get((name, key), {}))
-    ]
+    cases = [case for unit, own in there.items() for case in _in_projects(unit[1], own, here.get(unit, {}))]
     return replace(base, cases=tuple(cases))
 
 
@@ -294,21 +290,18 @@ def _by_project(report: RunReport) -> Mapping[Key, Mapping[str, CaseReport]]:
     return projects
 
 
-def _in_projects(
-    key: str, base: Mapping[str, CaseReport], head: Mapping[str, CaseReport]
-) -> Iterator[tuple[CaseReport, str]]:
-    """The cases of the base, each with the suite of its project in `head`."""
+def _in_projects(key: str, base: Mapping[str, CaseReport], head: Mapping[str, CaseReport]) -> Iterable[CaseReport]:
+    """The cases of the base, each in the suite of its project in `head`."""
     several, one = (head, base) if len(head) > 1 else (base, head)
     if len(several) < 2 or "" not in one:
-        yield from ((case, case.suite) for case in base.values())
-        return
+        return base.values()
     alone = one[""]
     where = Path(alone.file).absolute().parent.as_posix()
     match [folder for folder in several if where.endswith(f"/{folder}")]:
         case [own] if several is head:
-            yield alone, head[own].suite
+            return [replace(alone, suite=head[own].suite)]
         case [own]:
-            yield from ((case, alone.suite if folder == own else case.suite) for folder, case in base.items())
+            return {**base, own: replace(base[own], suite=alone.suite)}.values()
         case _:
             of_which, way = (
                 ("the base's", "--baseline FOLDER") if several is head else ("its", "runevals gate FOLDER")
