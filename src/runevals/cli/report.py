@@ -13,6 +13,7 @@ from runevals.cli.output import format_option, outputs_of
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import write_whole
 from runevals.lib.terminal import say
+from runevals.records import Conclusion
 from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import newest_results
 from runevals.reports.publish import publish
@@ -45,7 +46,7 @@ def command(
     reports, documents = separated(outputs, form)
     if suite is not None and not documents:
         raise InvalidSettings("--suite is for --format eval-document; other formats hold every suite")
-    conclusion = read_conclusion(document or _newest())
+    conclusion = _newest() if document is None else read_conclusion(document)
     if documents:
         settings = resolved_settings(options)
         chosen = exportable(conclusion.report.run.suites, suite)
@@ -62,9 +63,9 @@ def command(
         open_in_browser(page)
 
 
-def _newest() -> Path:
-    for path, _ in newest_results(kept_folder(), 1):
-        return path
+def _newest() -> Conclusion:
+    for _, conclusion in newest_results(kept_folder(), 1):
+        return conclusion
     raise InvalidSettings(
         f"there are no results in {kept_folder()}: name a document, or make them with `runevals run`"
     )
