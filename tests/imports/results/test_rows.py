@@ -93,6 +93,12 @@ def test_rows_that_have_all_failed_to_run_are_read_as_errors(tmp_path):
     assert all(case.attempts[0].turn.error for case in run.cases)
 
 
+@pytest.mark.parametrize("cell", ["0,9", "90 %"])
+def test_a_score_that_is_no_number_is_told_and_not_that_there_is_none(tmp_path, cell):
+    with pytest.raises(InvalidDocument, match=f"score is '{cell}', no number such as 0.9"):
+        read(tmp_path, f"id;score\na;\nb;{cell}\n", name="r.csv")
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [

@@ -125,10 +125,12 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
         if any(isinstance(_measure(row[name].value), int | float) for row in rows)
     }
     if not scores and not {"passed", "status"} & columns.paths.keys():
-        raise InvalidDocument(
-            f"{file.display_path}: no column says how a case ended; "
-            "name one: --columns score=COLUMN or passed=COLUMN"
+        cells = ((name, row[name].value) for name in columns.scores for row in rows)
+        texts = (
+            f"{name} is {text[:40]!r}, no number such as 0.9" for name, text in cells if isinstance(text, str)
         )
+        why = next(texts, "no column says how a case ended; name one: --columns score=COLUMN or passed=COLUMN")
+        raise InvalidDocument(f"{file.display_path}: {why}")
     numbers = [*scores, *(columns.paths[name] for name in _NUMBERS if name in columns.paths)]
     tool = LANGSMITH if any(name.startswith(FEEDBACK) for name in names) else NAME
     typed = tuple(_typed(row, numbers, columns.paths.get("passed", "")) for row in rows)

@@ -54,7 +54,8 @@ class PutBackRunner(Struct, kw_only=True):
     lost: Mapping[Key, Least] = {}  # what decides of a case; else whether it passes
     calls: Counter[Key] = field(default_factory=Counter)  # of the target
     costs: dict[Key, float | None] = {}
-    trouble: str = "the base has them under other names; rename them before"  # or the last error of a run
+    # The last error of a run; before any:
+    trouble: str = "the base has them under other names: commit the renaming alone, and compare with it (--base)"
     _here: HunkSet | None = None  # the set that is put back now
     _side: Measurement | None = None
     _head: Settings | None = None
