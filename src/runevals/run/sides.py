@@ -171,6 +171,7 @@ def measure_base(request: RunRequest, commit: str) -> Baseline:
         try:
             with open_side(of_base, f"base {commit}", of=_OF_BASE) as base:
                 report = measure(base, request.progress(base, phase="base"))
+            request.budget.stop.name_side("the base's run")
             require_measured(report)
         except KeyRefused as error:
             raise ExternalError(f"{error}; {KEY_NEEDED}") from error

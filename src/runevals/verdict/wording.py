@@ -457,7 +457,8 @@ def doubtful(conclusion: Conclusion) -> bool:
 
 
 _PLACE = re.compile(r"\(([\w./-]+:\d+)\)$")  # the line of the repository that raised an error
-_RESUMED = "; `runevals run --resume` goes on where it ended."  # what has an answer is kept
+_LIMIT = re.compile(r"--max-\w+")
+_RESUMED = "; `runevals run --resume{}` goes on where it ended."  # what has an answer is kept
 _NEXT_STEPS = {
     "auth": "Check the key that is passed on, and what it may use: the first error below says more.",
     "rate_limited": "The provider limits the rate: lower `concurrency`, or run the job again later.",
@@ -475,11 +476,10 @@ def next_step(report: RunReport) -> str:
         return ""
     for ending, step in _NEXT_STEPS.items():
         if most.endswith(ending):
-            return (
-                step
-                if report.totals.passed or report.totals.failed
-                else step.replace(_RESUMED, " and run it anew.")
-            )
+            limit = _LIMIT.search(report.run.stopped.message if report.run.stopped else "")
+            kept = report.totals.passed or report.totals.failed
+            by_flag = phrase(limit and limit[0], " {} …")  # the settings' files are those that it began with
+            return step.replace(_RESUMED, _RESUMED.format(by_flag) if kept else " and run it anew.")
     errors = (first_error(case) or "" for case in report.cases if case.unmeasured)
     places = (match[1] for error in errors if error.startswith(most) and (match := _PLACE.search(error)))
     place = next(places, "that" if most == "refused" else "")

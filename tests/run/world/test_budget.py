@@ -53,7 +53,7 @@ def test_what_is_spent_ends_the_run_and_the_rest_is_skipped(paid, runevals, limi
     code, out, _ = runevals(*RUN, *limit)
     assert code == 3
     assert f"! Incomplete – {told}; " in out
-    assert "`runevals run --resume` goes on where it ended" in out
+    assert f"`runevals run --resume {limit[0]} …` goes on where it ended" in out
     document = paid.document()
     assert (document["complete"], document["verdict"]["outcome"]) == (False, "unmeasured")
     assert document["run"]["stopped"]["code"] == "budget_exhausted"
@@ -63,6 +63,19 @@ def test_what_is_spent_ends_the_run_and_the_rest_is_skipped(paid, runevals, limi
     assert set(statuses) == {"passed", "skipped"}
     assert (paid.path / "out.md").read_text().startswith("### ⛔ Incomplete")
     assert (paid.path / "out.xml").read_text().count("<skipped") >= 14
+    code, _, _ = runevals("run", "--resume", limit[0], "1000")
+    assert (code, paid.document()["totals"]["passed"]) == (0, 20)
+
+
+def test_an_unknown_cost_of_the_base_alone_is_said_to_be_its(repository, runevals):
+    repository.write("evals.json", SUITE)
+    target = "target: {type: command, command: python agent.py}\nsuites: [evals.json]\n"
+    repository.write("agent.py", "print('yes')\n")
+    on_main(repository, "runevals.yaml", target)
+    repository.write("agent.py", """print('{"output": "yes", "costUSD": 0.001}')\n""")
+    repository.git("commit", "-qam", "costs")
+    code, out, _ = runevals("--base", "main", "--max-cost", "1", "--no-judge")
+    ended(code, 3, out, "! Incomplete – in the base's run: --max-cost cannot be kept: what a call costs is unknown")
 
 
 def test_the_judge_spends_from_the_same_budget(paid, runevals):

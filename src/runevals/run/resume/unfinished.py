@@ -220,5 +220,6 @@ def _require_same(before: ResumableRun, targets: Sequence[Settings]) -> None:
     if (what := what_changed(before.code, targets)) is not None:
         raise InvalidSettings(
             f"--resume: the files here have changed since the run began ({one_line(what, 200)}), and with them, "
-            "maybe, the program under test; go back to them, or run it anew"
+            "maybe, the program under test; go back to them (a flag such as `--resume --max-cost 5` changes a "
+            "setting), or run it anew"
         )

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from runevals.judge.user import UserMessage
 from runevals.records import Problem, Response
 from runevals.records.judgement import Judgement
@@ -39,6 +41,11 @@ class Stop:
             self._ends_at = time.monotonic() + grace_s
             self.problem = problem
         self._request.set_result(None)
+
+    def name_side(self, side: str) -> None:
+        """Says in whose run it was requested, if it was."""
+        if self.problem is not None:
+            self.problem = replace(self.problem, message=f"in {side}: {self.problem.message}")
 
     def refused(self, why: str) -> Problem:
         """The service does not respond any more; running calls may still finish → the problem of the stop."""
