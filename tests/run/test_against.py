@@ -159,6 +159,7 @@ def test_a_gate_on_the_lift_takes_what_is_shown(skill, runevals, limit, code):
     assert gate["observed"] == pytest.approx(skill.document()["against"]["interval"][0])
     assert gate["state"] == ("failed" if code else "passed")
     assert "points against without-skill; the lower end of the 95 % interval counts" in gate["reason"]
+    assert gate["reason"].endswith(", which more cases bring nearer to it") == (code == 1)
 
 
 def test_a_lift_that_could_not_be_measured_is_no_pass(skill, runevals):

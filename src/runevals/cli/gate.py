@@ -16,9 +16,9 @@ from runevals.lib.terminal import notice
 from runevals.records.errors import GATE_FAILED
 from runevals.run import pipeline
 from runevals.run.acceptance import with_waiting
-from runevals.run.baseline.checkout import change_began_at
 from runevals.run.baseline.protected_side import protected_side
 from runevals.run.baseline.stored_base import StoredBase
+from runevals.run.load import change_began_at
 from runevals.run.request import RunRequest
 from runevals.run.tool_results import ResultsRequest, report_of_tool
 from runevals.settings.resolve import resolve

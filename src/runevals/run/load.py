@@ -13,14 +13,23 @@ from runevals.evaluators import catalogue
 from runevals.lib import plugins
 from runevals.lib.storage.files import relative_name
 from runevals.lib.terminal import notice
+from runevals.lib.text.numbers import phrase, short_list
 from runevals.records import Suite
+from runevals.records.errors import NoSuiteFound
 from runevals.records.traits import UNKNOWN, common
+from runevals.repository.git_changes import changed_files
 from runevals.run.project_folders import way_to_projects
 from runevals.settings.places import PLACES, contents_here, settings_file_in
 from runevals.settings.resolve import Settings
 from runevals.suites import accepted, load
+from runevals.suites.discover import SUFFIXES
 from runevals.suites.load import LoadedSuites, LoadRequest
 from runevals.suites.plan import RunPlan, make_plan
+
+_WITHOUT = (
+    "\nThis change deletes {}. If nothing is to be tested any more, remove the step from the workflow as well; "
+    "if the cases lie elsewhere now, name them: `suites:` in runevals.yaml"
+)
 
 
 def require_usable_plugins() -> None:
@@ -69,8 +78,24 @@ def load_request(settings: Settings) -> LoadRequest:
 
 def suites_of(settings: Settings) -> LoadedSuites:
     """discover → load. Raises InvalidSuite with every error of every file, NoSuiteFound."""
-    loaded = load.load_suites(load_request(settings))
+    try:
+        loaded = load.load_suites(load_request(settings))
+    except NoSuiteFound as error:
+        raise NoSuiteFound(f"{error}{phrase(short_list(_deleted(settings), 3), _WITHOUT)}") from None
     return replace(loaded, notices=(*loaded.notices, *_of_other_projects(loaded.suites, settings)))
+
+
+def _deleted(settings: Settings) -> list[str]:
+    """The files that a change deletes and that may be suites."""
+    commit = change_began_at(settings)
+    pairs = () if commit is None else changed_files(settings.repository, commit) or ()
+    return [str(old) for old, new in pairs if new is None and str(old).endswith(tuple(SUFFIXES))]
+
+
+def change_began_at(settings: Settings) -> str | None:
+    """The commit at which the change began, if its event or `--base` names its base."""
+    side = settings.base_side
+    return None if side is None else side.began_at or side.commit
 
 
 def _of_other_projects(suites: Sequence[Suite], settings: Settings) -> Iterator[str]:

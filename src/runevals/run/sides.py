@@ -17,13 +17,13 @@ from runevals.records.errors import ExternalError, InvalidSettings, KeyRefused, 
 from runevals.records.rules import Selection
 from runevals.repository import git
 from runevals.repository.git_changes import renamed_files
-from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, require_in_base
+from runevals.run.baseline.checkout import base_checkout, base_suites, require_in_base
 from runevals.run.baseline.prepare import KEY_NEEDED, WORKTREE_HAS, prepare
 from runevals.run.baseline.unmeasured import require_measured
 from runevals.run.default_target import with_target
 from runevals.run.interrupts import interruptible
 from runevals.run.live import live_target, runs_code
-from runevals.run.load import load_request, plan_of
+from runevals.run.load import change_began_at, load_request, plan_of
 from runevals.run.measurement import Measurement, measure
 from runevals.run.preflight import require_for_suites
 from runevals.run.provenance import provenance

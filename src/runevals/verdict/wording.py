@@ -230,7 +230,7 @@ def about_lift(against: AgainstComparison, *, holds: bool) -> str:
     """How the number of a gate on `lift` is to be read."""
     sure = "" if against.deterministic else "; the lower end of the 95 % interval counts"
     gain = f"{points(against.gain)} against {against.name}{sure}"
-    return f"worth {gain}" if holds else f"seen: {gain}"
+    return f"worth {gain}" if holds else f"seen: {gain}{phrase(sure, ', which more cases bring nearer to it')}"
 
 
 def about_against(against: AgainstComparison) -> str:
@@ -476,10 +476,9 @@ def next_step(report: RunReport) -> str:
         return ""
     for ending, step in _NEXT_STEPS.items():
         if most.endswith(ending):
-            limit = _LIMIT.search(report.run.stopped.message if report.run.stopped else "")
-            kept = report.totals.passed or report.totals.failed
-            by_flag = phrase(limit and limit[0], " {} …")  # the settings' files are those that it began with
-            return step.replace(_RESUMED, _RESUMED.format(by_flag) if kept else " and run it anew.")
+            by_flag = "".join(f" {flag} …" for flag in _LIMIT.findall(str(report.run.stopped)))
+            measured = report.totals.passed or report.totals.failed  # by a flag: the files are those that it has
+            return step.replace(_RESUMED, _RESUMED.format(by_flag) if measured else " and run it anew.")
     errors = (first_error(case) or "" for case in report.cases if case.unmeasured)
     places = (match[1] for error in errors if error.startswith(most) and (match := _PLACE.search(error)))
     place = next(places, "that" if most == "refused" else "")

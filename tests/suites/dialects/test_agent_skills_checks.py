@@ -61,12 +61,13 @@ def test_an_operand_is_decided_without_a_judge(entry, name, options, negated):
     ("entry", "statement", "said"),
     [
         ("It is dated", "It is dated", ""),
-        ({"type": "contains", "text": "It is dated"}, "It is dated", ""),
         (
-            {"type": "contains", "value": 5, "text": "Five"},
-            "Five",
-            "the type 'contains' is not one that we decide",
+            {"type": "contains", "text": "It is dated"},
+            "It is dated",
+            "'contains' needs 'value': a text, or a list of texts; its text is judged instead",
         ),
+        ({"type": "contains", "value": 5, "text": "Five"}, "Five", "'contains' needs 'value': a text, or a list"),
+        ({"type": "links", "value": 5, "text": "Five"}, "Five", "the type 'links' is not one that we decide"),
         ({"type": "llm-judge", "criterion": "It is kind"}, "It is kind", ""),
         (
             {"cmd": "make", "text": "It builds"},

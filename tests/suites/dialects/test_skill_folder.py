@@ -59,3 +59,14 @@ def test_the_skill_of_a_suite_elsewhere_is_found_wherever_skills_are(project, sk
     project.write("evals/notes/evals.json", SUITE)
     suite = load(project.path / "evals/notes/evals.json", "e", LoadOptions(root=project.path))
     assert suite.skill == (None if found is None else project.path / found)
+
+
+@pytest.mark.parametrize(("name", "warned"), [("log", False), ("changelog", True)])
+def test_a_skill_whose_folder_has_another_name_is_warned_about(project, name, warned):
+    """The standard wants them equal, and agents know a skill by either."""
+    project.write("skills/log/SKILL.md", f"---\nname: {name}\ndescription: d\n---\n")
+    project.write("skills/log/evals/evals.json", {**SUITE, "skill_name": name})
+    path = "skills/log/evals/evals.json"
+    suite = load(project.path / path, path, LoadOptions(root=project.path))
+    line = "skills/log/SKILL.md:1: warning: the name is 'changelog', its folder's is 'log'; agents want them equal"
+    assert [str(problem) for problem in suite.problems] == [line] * warned

@@ -188,12 +188,6 @@ def base_settings(words: RawSettings, settings: Settings, file: SettingsFile | N
     return resolve(words if name is None else replace(words, flags={**words.flags, "target": name}), file)
 
 
-def change_began_at(settings: Settings) -> str | None:
-    """The commit at which the change began, if its event or `--base` names its base."""
-    side = settings.base_side
-    return None if side is None else side.began_at or side.commit
-
-
 def is_here(settings: Settings, commit: str) -> bool:
     """Whether git has this commit, fetched by its sha if it had to be."""
     repository = settings.repository

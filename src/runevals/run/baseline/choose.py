@@ -13,12 +13,13 @@ from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import Comparison, Conclusion, Finding, Reason, RegressionRule, RunReport, State
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError
 from runevals.repository import git
-from runevals.run.baseline.checkout import base_checkout, base_suites, change_began_at, is_here
+from runevals.run.baseline.checkout import base_checkout, base_suites, is_here
 from runevals.run.baseline.dependencies import changes_since, workspace_commits
 from runevals.run.baseline.from_files import read_baseline
 from runevals.run.baseline.stored_base import StoredBase
 from runevals.run.baseline.unmeasured import why_unmeasured
 from runevals.run.default_target import with_target
+from runevals.run.load import change_began_at
 from runevals.run.provenance import unchanged_commit
 from runevals.run.redaction.redactors import without_patterns
 from runevals.run.request import RunRequest

@@ -205,7 +205,8 @@ def _reason(result: SearchResult, runner: PutBackRunner, files: ChangedFiles) ->
         case "unmeasured" if not result.head:
             return "its runs errored"
         case "unmeasured":
-            return f"its runs errored with {all_hunks} put back{files.with_code}"
+            why = one_line(runner.trouble, 300)
+            return f"its runs errored with {all_hunks} put back: {why}{files.with_code}"
         case "passes":
             return f"it passes now, {_of(result.head)}"
         case "elsewhere":

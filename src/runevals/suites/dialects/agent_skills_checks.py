@@ -135,6 +135,8 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
             self._warn(place, f"names a command; commands in a suite are never run{phrase(text, _INSTEAD)}")
         elif isinstance(entry.get("check"), str) and _EXPRESSION.fullmatch(entry["check"].strip()):
             self._warn(place, "'check' is an expression of another tool; a judge decides whether it holds")
+        elif kind in _BY_WORD:
+            self._warn(place, f"'{entry['type']}' needs 'value': {_BY_WORD[kind].operand}{phrase(text, _INSTEAD)}")
         elif kind and kind not in _JUDGED and any(key in entry for key in _OPERANDS):
             self._warn(place, f"the type '{entry['type']}' is not one that we decide{phrase(text, _INSTEAD)}")
         if text is None:

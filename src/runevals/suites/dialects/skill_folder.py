@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from runevals.lib.parsing.shapes import object_in
 from runevals.lib.parsing.source import lies_inside, read_text, read_yaml
+from runevals.lib.text.numbers import phrase
 from runevals.records import FileProblem, Location
 from runevals.records.errors import InvalidSuite
 from runevals.suites.dialects.synonyms import is_text
@@ -92,9 +93,11 @@ def _front_matter(path: Path, root: Path) -> tuple[str | None, Sequence[FileProb
         return None, [_warning(str(problem.location.file), problem.message, problem) for problem in error.problems]
     fields = object_in(value)
     missing = [key for key in ("name", "description") if not is_text(fields.get(key))]
-    message = f"the front matter has no {' and no '.join(missing)}, which agents find a skill by"
-    name = fields["name"].strip() if "name" not in missing else None
-    return name, [_warning(display_path, message)] if missing else []
+    message = phrase(" and no ".join(missing), "the front matter has no {}, which agents find a skill by")
+    name, folder = None if "name" in missing else fields["name"].strip(), path.parent.resolve()
+    if name not in (None, folder.name) and folder != root.resolve():
+        message = message or f"the name is '{name}', its folder's is '{folder.name}'; agents want them equal"
+    return name, [_warning(display_path, message)] if message else []
 
 
 def _warning(display_path: str, message: str, problem: FileProblem | None = None) -> FileProblem:
