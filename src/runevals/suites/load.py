@@ -22,7 +22,7 @@ from runevals.lib.parsing.shapes import options_by_name
 from runevals.lib.parsing.source import is_of_git, unreadable
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import first_of, plural
-from runevals.records import Case, EvaluatorSpec, FileProblem, Location, Problem, PromptTemplate, Suite, Turn
+from runevals.records import Case, EvaluatorSpec, FileProblem, Problem, PromptTemplate, Suite, Turn
 from runevals.records.errors import (
     InvalidOptions,
     InvalidSettings,
@@ -44,7 +44,12 @@ from runevals.suites.selection import is_selected
 from runevals.suites.workspace import with_workspaces
 
 PLACEHOLDER = "replace me"  # how what `init` writes begins where the author must write
+_UNCHANGED = f"{{}} of `runevals init` still marked “{PLACEHOLDER}”: write your own"
+_NO_WORKSPACE = (
+    "looks at a workspace, and case '{}' has none; write `workspace`, or take a coding agent as the target"
+)
 USUAL = SuiteEntry(path="", base=Path())  # in place of entries: the usual places are searched
+_Check = tuple[Case, Turn, EvaluatorSpec]
 _MOST_SHOWN = 8  # suites that were seen and are not run
 _MOST_CANDIDATES, _MOST_BYTES = 50, 1_000_000  # of files that may be suites by another name
 
@@ -219,7 +224,7 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:
             names = [display_path(path, request.repository) for path in discovered.ignored]
             notices.append(f"also found, not run: {first_of(names, _MOST_SHOWN)} (--all runs them)")
     suites = _named_apart(_skill_cases_together(suites))
-    suites = _with_warnings(suites, [*_almost_gated(suites), *_placeholders(suites)])
+    suites = _with_warnings(suites, [*_almost_gated(suites), *_first_of_each(suites, _is_placeholder, _UNCHANGED)])
     broken += [problem for suite in suites if suite.errors for problem in suite.problems]
     suites, problems = _with_target(suites, request)
     broken += problems
@@ -240,13 +245,15 @@ def _with_target(suites: list[Suite], request: LoadRequest) -> tuple[list[Suite]
         return suites, list(_without_response(suites))
     problems: list[FileProblem] = []
     if not request.traits.plays_workspaces:
-        lacking = list(_without_workspace(suites))
+        lacking = _without_workspace(suites)
         if request.target_type is None:  # it may be a coding agent yet
             suites = _with_warnings(suites, lacking)
         else:
             problems += lacking
     if not request.traits.takes_cwd:
-        suites = _with_warnings(suites, list(_without_cwd(suites, request.target_type)))
+        message = f"cwd is for command targets; the {request.target_type} target does not get it"
+        has_cwd = _first_of_each(suites, lambda case: case.cwd is not None, message)
+        suites = _with_warnings(suites, list(has_cwd))
     if request.sends_prompts:
         problems += prompt_problems(suites, request.template, lambda case: is_selected(case, request.selection))
     return suites, problems
@@ -265,32 +272,22 @@ def _without_response(suites: Sequence[Suite]) -> Iterator[FileProblem]:
             yield FileProblem(location=turn.location or case.location, pointer="", message=message)
 
 
-def _without_workspace(suites: Sequence[Suite]) -> Iterator[FileProblem]:
+def _without_workspace(suites: Sequence[Suite]) -> list[FileProblem]:
     """The checks that look at a workspace of cases that have none, each with the first of these cases."""
     cases = [case for suite in suites for case in suite.cases if case.workspace is None and not case.files]
-    checks = ((case, turn, spec) for case in cases for turn in case.turns for spec in turn.checks)
-    reported: set[Location] = set()
-    for case, turn, spec in checks:
-        if not _looks_at_workspace(spec):
-            continue
-        location = spec.location or turn.location or case.location
-        if location not in reported:
-            yield FileProblem(
-                location=location,
-                pointer="" if spec.location is None else spec.location.pointer,
-                message=f"{spec.id or spec.name} looks at a workspace, and case '{case.key}' has none; "
-                "write `workspace`, or take a coding agent as the target",
-            )
-        reported.add(location)
+    lacking = [check for check in _checks_of(cases) if _looks_at_workspace(check[2])]
+    problems = (_of_check(check, _NO_WORKSPACE.format(check[0].key)) for check in lacking)
+    return [first for first, *_ in grouped((problem.location, problem) for problem in problems).values()]
 
 
-def _without_cwd(suites: Sequence[Suite], target_type: str | None) -> Iterator[FileProblem]:
-    """The first case of each suite whose `cwd` the target is not given."""
+def _first_of_each(
+    suites: Sequence[Suite], applies: Callable[[Case], bool], message: str
+) -> Iterator[FileProblem]:
+    """A problem at the first case of each suite to which it applies; `{}` in the message is how many there are."""
     for suite in suites:
-        case = next((case for case in suite.cases if case.cwd is not None), None)
-        if case is not None:
-            message = f"cwd is for command targets; the {target_type} target does not get it"
-            yield FileProblem(location=case.location, pointer="", message=message)
+        if cases := list(filter(applies, suite.cases)):
+            text = message.format(plural(len(cases), "case"))
+            yield FileProblem(location=cases[0].location, pointer="", message=text)
 
 
 def _almost_gated(suites: Sequence[Suite]) -> Iterator[FileProblem]:
@@ -303,17 +300,6 @@ def _almost_gated(suites: Sequence[Suite]) -> Iterator[FileProblem]:
             if (alike := next((each for each in gated if name in (each, f"{each}s")), None)) is not None:
                 message = f"the category '{category}' has no gate; did you mean '{alike}'?"
                 yield FileProblem(location=first[category].location, pointer="", message=message)
-
-
-def _placeholders(suites: Sequence[Suite]) -> Iterator[FileProblem]:
-    """The first case of each suite that `init` wrote and nobody has replaced."""
-    for suite in suites:
-        marked = [case for case in suite.cases if _is_placeholder(case)]
-        if marked:
-            message = (
-                f"{plural(len(marked), 'case')} of `runevals init` still marked “{PLACEHOLDER}”: write your own"
-            )
-            yield FileProblem(location=marked[0].location, pointer="", message=message)
 
 
 def _is_placeholder(case: Case) -> bool:
@@ -440,27 +426,33 @@ def dry_run_evaluators(plan: RunPlan, sandbox: ScriptRunner) -> None:
 
 def unusable_evaluators(cases: Iterable[Case], sandbox: ScriptRunner) -> list[FileProblem]:
     """Definitions of evaluators that cannot be used; those that cannot be built are reported by their suite."""
-    problems: dict[FileProblem, None] = {}
-    reported: set[tuple[str, str, str]] = set()
-    checks = ((one, turn_, check) for one in cases for turn_ in one.turns for check in turn_.checks)
-    for case, turn, spec in checks:
-        call = _rehearsal(spec, turn)
-        if call is None or sandbox.is_quick(call):  # a pattern that is read here is valid
-            continue
-        if (key := (call.kind, call.code, str(call.arguments))) in reported:
-            continue
-        reported.add(key)
-        answer = sandbox.run(call)
-        if answer.error is not None:
-            own = spec.location
-            problem = FileProblem(
-                location=own or turn.location or case.location,
-                pointer="" if own is None else own.pointer,
-                message=f"{spec.id or spec.name} cannot be used: {answer.reason}",
-                rule="evaluator-unusable",
-            )
-            problems[problem] = None
-    return list(problems)
+    rehearsals: dict[tuple[str, str, str], tuple[Call, _Check]] = {}
+    for check in _checks_of(cases):
+        call = _rehearsal(check[2], check[1])
+        if call is not None and not sandbox.is_quick(call):  # a pattern that is read here is valid
+            rehearsals.setdefault((call.kind, call.code, str(call.arguments)), (call, check))
+    answers = [(sandbox.run(call), check) for call, check in rehearsals.values()]
+    problems = (
+        _of_check(check, f"cannot be used: {answer.reason}", "evaluator-unusable")
+        for answer, check in answers
+        if answer.error is not None
+    )
+    return list(dict.fromkeys(problems))
+
+
+def _checks_of(cases: Iterable[Case]) -> Iterator[_Check]:
+    return ((case, turn, spec) for case in cases for turn in case.turns for spec in turn.checks)
+
+
+def _of_check(check: _Check, message: str, rule: str = "meaning") -> FileProblem:
+    """The problem at a check, or at its turn or case if it has no place of its own."""
+    case, turn, spec = check
+    return FileProblem(
+        location=spec.location or turn.location or case.location,
+        pointer="" if spec.location is None else spec.location.pointer,
+        message=f"{spec.id or spec.name} {message}",
+        rule=rule,
+    )
 
 
 def _rehearsal(spec: EvaluatorSpec, turn: Turn) -> Call | None:
