@@ -318,12 +318,16 @@ def test_secrets_and_content_stay_out(results, runevals, monkeypatch):
         pytest.param(["absent.xml"], "absent.xml: there is no such file", id="absent"),
         pytest.param(["html.xml"], "html.xml:1: the root element is <html>", id="unknown dialect"),
         pytest.param(["main.xml", "-o", "main.xml"], "--output main.xml is one of the results", id="overwritten"),
+        pytest.param(
+            ["none.xml"], "none.xml has no test: did a filter select no test (`pytest -k`", id="none run"
+        ),
         pytest.param(["main.xml", "--filter", "none"], "no case of the results is left", id="filtered"),
         pytest.param(["main.xml", "--baseline", "html.xml"], "html.xml:1: the root element is <html>", id="base"),
     ],
 )
 def test_what_cannot_be_read_ends_before_anything_is_written(results, runevals, words, message):
     results.write("html.xml", "<html/>")
+    results.write("none.xml", '<testsuites><testsuite name="pytest" tests="0"/></testsuites>')
     code, _, err = runevals("gate", *words)
     ended(code, 2, err, message)
     assert (results.path / "main.xml").read_text() == junit(runs=3)

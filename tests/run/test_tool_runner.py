@@ -190,6 +190,51 @@ def test_a_case_of_one_of_several_models_is_run_again_with_that_model_alone(repo
     ended(code, 1, out + err, "5/5 → 0/5 on fresh runs")
 
 
+# Of promptfoo: tests without a description, of which a filter by description selects none.
+FILTERED = """
+import json, pathlib, sys
+folder, pattern = sys.argv[1:]
+def row(question, good):
+    checks = [{"pass": good, "score": int(good), "assertion": {"type": "contains", "value": "yes"}}]
+    test = {"vars": {"q": question}, "assert": [one["assertion"] for one in checks]}
+    graded = {"pass": good, "score": int(good), "componentResults": checks}
+    place = {"testIdx": 0, "promptIdx": 0, "provider": "p"}
+    return {**place, "testCase": test, "success": good, "gradingResult": graded}
+row, other = row("refund?", pathlib.Path("side.txt").read_text() == "base"), row("other?", True)
+rows = {"all": [row, other], "other": [other]}.get(pattern, [])
+text = json.dumps({"results": {"version": 3, "results": rows}})
+pathlib.Path(folder, "out.json").write_text(text)
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        (
+            "^{pattern}$",
+            "no result of “refund?” of promptfoo; ^refund\\?$ selects no such test: name it so (promptfoo: a",
+        ),
+        ("other", "no result of “refund?” of promptfoo, only “other?” of promptfoo"),
+    ],
+)
+def test_a_rerun_that_selects_no_such_test_says_the_case_and_what_helps(repository, runevals, word, told):
+    settings = f"version: 1\nrerun: [{sys.executable}, tool.py, '{{output}}', '{word}']\n"
+    for side in sides_of(repository, FILTERED, settings):
+        subprocess.run([sys.executable, "tool.py", ".", "all"], cwd=repository.path, check=True)
+        stored = ["--baseline", "base.json", "--deterministic"] if side == "head" else ["-o", "base.json"]
+        code, out, err = runevals("gate", "out.json", *stored)
+    ended(code, 3, " ".join((out + err).split()), f"rerun gave {told}", without=["not a list"])
+
+
+def test_a_rerun_without_a_filter_runs_all_and_finds_the_case(repository, runevals):
+    settings = f"version: 1\nrerun: [{sys.executable}, tool.py, '{{output}}', all]\n"
+    for side in sides_of(repository, FILTERED, settings):
+        subprocess.run([sys.executable, "tool.py", ".", "all"], cwd=repository.path, check=True)
+        stored = ["--baseline", "base.json"] if side == "head" else ["-o", "base.json"]
+        code, out, err = runevals("gate", "out.json", *stored)
+    ended(code, 1, out + err, "5/5 → 0/5 on fresh runs")
+
+
 def test_a_name_is_no_option():
     values = {"key": "--output=/etc", "name": "n", "suite": "s", "output": "/tmp/x"}
     with pytest.raises(ValueError, match="would be read as an option"):
@@ -255,7 +300,7 @@ def test_tests_of_pytest_are_run_again_whatever_their_parameters_where_their_set
         (
             ".",
             ":",
-            ["rerun wrote t.one of pytest, and no result of t.one of pytest (a); JUnit XML of that suite goes"],
+            ["rerun gave no result of t.one of pytest (a), only t.one of pytest; JUnit XML of that suite goes"],
         ),
     ],
 )

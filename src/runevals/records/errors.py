@@ -13,6 +13,7 @@ USAGE_ERROR = 2
 COULD_NOT_MEASURE = 3
 INTERNAL_ERROR = 4
 INTERRUPTED = 130
+NONE_RUN = ": did a filter select no test (`pytest -k`, `--filter-pattern`), or did the tool run none?"
 
 
 class RunevalsError(Exception):
@@ -74,6 +75,13 @@ class InvalidOptions(UsageError):
 
 class InvalidDocument(UsageError):
     """A results document that cannot be read."""
+
+
+class EmptyResults(InvalidDocument):
+    """Results of a tool without any test."""
+
+    def __init__(self, place: str, of: str, why: str = NONE_RUN) -> None:
+        super().__init__(f"{place} has no {of}{why}")
 
 
 class ExternalError(RunevalsError):

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.programs.processes import make_for_programs
 from runevals.records import AttemptReport, Conclusion, Finding, RunReport
-from runevals.records.errors import RunevalsError
+from runevals.records.errors import EmptyResults, RunevalsError
+from runevals.records.suite import called
 from runevals.run.baseline.checkout import base_checkout
 from runevals.run.baseline.dependencies import lacking_files
 from runevals.run.baseline.prepare import WORKTREE_HAS, folder_of, prepare
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 600.0  # of one run of one case
 _PLACEHOLDER = re.compile(r"\{(suite|key|name|test|pattern|output)\}")
+_SELECTS_NONE = (
+    "; {} selects no such test: name it so (promptfoo: a `description`), or write `rerun` without a filter"
+)
 _VARIABLES = {
     "suite": "RUNEVALS_SUITE",
     "key": "RUNEVALS_KEY",
@@ -143,24 +147,34 @@ class ToolRunner(Runner, kw_only=True):
             values |= {"test": case.name.partition("[")[0], "pattern": re.escape(case.name)}
             failure = self._failure(values, settings)
             try:
-                run = read_results([Path(folder)], of_run.compare.reading)
-                report = report_of(run, written_at=datetime.now(UTC))
+                report = report_of(
+                    read_results([Path(folder)], of_run.compare.reading), written_at=datetime.now(UTC)
+                )
+                report = without_content(report_without_either(report, of_run), of_run.redaction.redact)
+                cases = in_suites_of(report, self.head).cases
+            except EmptyResults:
+                cases = ()
             except RunevalsError as error:
                 trouble = failure or f"rerun of {case.key}: {error.first_line}".replace(folder, "{output}")
                 trouble += "" if any(Path(folder).iterdir()) else "; it wrote nothing into {output}"
-                of_base = f"on the base, {trouble}; {WORKTREE_HAS}"
-                self.trouble = without_either(trouble if side == "head" else of_base, of_run)
-                return None
-        report = without_content(report_without_either(report, of_run), of_run.redaction.redact)
-        cases = in_suites_of(report, self.head).cases
+                return self._without_result(side, trouble)
         of_folder = {(suite_of(c.suite, os.path.relpath(Path(c.file).parent, folder)), c.key): c for c in cases}
         fresh = (of_folder | {(c.suite, c.key): c for c in cases}).get((case.suite, case.key))
         if fresh is None or not fresh.attempts:
-            there = short_list([f"{one.key} of {one.suite}" for one in cases])
+            there = short_list([f"{called(one.key, one.name)} of {one.suite}" for one in cases])
+            why = phrase(there, ", only {}") or phrase(failure, " ({})")
             place = phrase(case.suite.partition(" (")[2][:-1], "; JUnit XML of that suite goes into {{output}}/{}")
-            self.trouble = f"rerun wrote {there}, and no result of {case.key} of {case.suite}{place}"
-            return None
+            filters = [word for word in of_run.compare.rerun if {*_PLACEHOLDER.findall(word)} - {"output"}]
+            hint = phrase(short_list([filled(word, values) for word in filters]), _SELECTS_NONE)
+            missing = f"rerun gave no result of {called(case.key, case.name)} of {case.suite}"
+            return self._without_result(side, f"{missing}{why}{place}{hint}")
         return fresh_with_lost_scores(fresh, pair.base, self.head).attempts[-1]
+
+    def _without_result(self, side: RunSide, why: str) -> AttemptReport | None:
+        """No fresh run, and why."""
+        trouble = why if side == "head" else f"on the base, {why}; {WORKTREE_HAS}"
+        self.trouble = without_either(trouble, self.request.settings)
+        return None
 
     def _failure(self, values: Mapping[str, str], settings: Settings) -> str | None:
         """Runs the program; why it failed, which it may if it writes results all the same."""

@@ -162,7 +162,6 @@ PROMPTFOO = FieldMap(
     version="results.version|version",
     versions=("2", "3"),
     lists=("results.results|results",),
-    if_empty="; was it written with --filter, or without a test?",
     rows_of=_completed,
     suite="config.description",
     case={"key": "", "category": "testCase.metadata.category"},
