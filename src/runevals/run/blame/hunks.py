@@ -11,6 +11,7 @@ from itertools import zip_longest
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import known
 from runevals.records import Hunk
 from runevals.verdict.blame_search import HunkSet
 
@@ -55,7 +56,7 @@ class ChangeHunks(Struct, frozen=True, kw_only=True):
         lines = [part.hunk for _, parts in self.files for part in parts if not part.before]
         files = {file.path for file, _ in self.files if file.old_path is None}
         whole = [number for number, hunk in enumerate(self.hunks) if hunk.kind == "file" and hunk.path in files]
-        return frozenset([*(number for number in lines if number is not None), *whole])
+        return frozenset([*known(lines), *whole])
 
     def contents(self, put_back: HunkSet) -> dict[str, bytes | None]:
         """Every changed file with these hunks put back: path → content; None: it is not there."""
