@@ -112,3 +112,14 @@ def test_a_link_is_a_path_whatever_a_file_is_called(runs, runevals, name):
 def test_a_page_is_named_like_one(runs, runevals):
     code, _, err = runevals("history", "--output", "history.txt")
     ended(code, 2, err, "name it FILE.html")
+
+
+def test_the_score_is_that_of_the_run_itself(project, runevals):
+    """Also of answers that fail, and are half right."""
+    project.write("evals.json", {**SUITE, "default_evaluators": {"PartialMatch": {}}})
+    project.write("agent.py", "def answer(prompt):\n    return 'Paris it may be'\n")
+    code, out, _ = runevals("--target", "python:agent.py:answer", "-q")
+    assert code == 0, out
+    said = re.search(r"score ([\d.]+) of 5", out)[1]
+    assert said not in ("1.00", "3.00", "5.00")
+    assert runevals("history")[1].splitlines()[-1].split()[8] == said

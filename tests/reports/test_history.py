@@ -47,7 +47,8 @@ def test_runs_of_other_suites_or_another_target_stand_apart():
 def test_a_row_says_what_came_of_a_run_and_what_is_unknown_is_no_number():
     known = past(0, commit="0123456789abcdef")
     measured = known.report
-    free = replace(measured, totals=replace(measured.totals, cost_usd=None, pass_rate=None, composite=None))
+    totals = replace(measured.totals, cost_usd=None, pass_rate=None, composite=None)
+    free = replace(measured, totals=totals, cases=())
     (group,) = groups(known, replace(past(1), conclusion=conclusion(free, None)))
     rows = [[run[name] for name in ("moment", "commit", "passRate", "score", "cost")] for run in group["runs"]]
     assert rows[0] == ["2026-10-01 09:30 UTC", "0123456", "50.0 %", "3.00", "$0.0020"]

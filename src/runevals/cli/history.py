@@ -23,6 +23,7 @@ from runevals.reports.console import verdict_mark
 from runevals.reports.history import PastRun, name_of, of_all_cases, of_like, render
 from runevals.reports.past_results import newest_results, readable
 from runevals.repository import git
+from runevals.verdict.score import score_of
 
 BARS = "▁▂▃▄▅▆▇█"
 PAGE = "history.html"  # beside the folder of results
@@ -134,9 +135,9 @@ def _lines(runs: Sequence[PastRun]) -> Iterator[str]:
         if number:
             yield ""
         yield name_of(*names, alike)
-        totals = [run.report.totals for run in of_all_cases(like)]
-        yield from _trend("pass rate", [total.pass_rate for total in totals], (0.0, 1.0))
-        yield from _trend("score", [total.composite for total in totals], (1.0, 5.0))
+        reports = [run.report for run in of_all_cases(like)]
+        yield from _trend("pass rate", [report.totals.pass_rate for report in reports], (0.0, 1.0))
+        yield from _trend("score", list(map(score_of, reports)), (1.0, 5.0))
         for run in like:
             yield _row(run)
 
@@ -155,5 +156,5 @@ def _row(run: PastRun) -> str:
     return (
         f"  {verdict_mark(run.conclusion)} {report.run.started_at.astimezone():%Y-%m-%d %H:%M}"
         f"  {commit:<7}  {plural(report.totals.cases, 'case'):>9}  {percent(report.totals.pass_rate):>7}"
-        f"  {score(report.totals.composite):>4}{cost}  {one_line(run.name, 40)}"
+        f"  {score(score_of(report)):>4}{cost}  {one_line(run.name, 40)}"
     )

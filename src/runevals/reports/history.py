@@ -14,6 +14,7 @@ from runevals.lib.text.numbers import money, percent, plural, score, seconds
 from runevals.records import Conclusion, RunReport
 from runevals.reports.html import filled
 from runevals.reports.identity import moment
+from runevals.verdict.score import score_of
 
 Json = dict[str, Any]
 Wording = Callable[[float | None], str]
@@ -73,7 +74,7 @@ def render(runs: Sequence[PastRun]) -> str:
 def _group(suites: str, target: str, runs: Sequence[PastRun]) -> Json:
     whole = of_all_cases(runs)
     rates = [run.report.totals.pass_rate for run in whole]
-    scores = [run.report.totals.composite for run in whole]
+    scores = [score_of(run.report) for run in whole]
     return {
         "title": one_line(suites, 200),
         "target": f"Target: {one_line(target, 200)}",
@@ -113,7 +114,7 @@ def _row(run: PastRun) -> Json:
         "headline": one_line(verdict.headline, 200),
         "cases": str(totals.cases),
         "passRate": percent(totals.pass_rate),
-        "score": score(totals.composite),
+        "score": score(score_of(report)),
         "cost": cost,
         "took": seconds(report.run.duration_s),
         "file": one_line(run.name, 80),

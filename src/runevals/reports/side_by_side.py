@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from runevals.lib.nullable import known
 from runevals.lib.statistics.agreement import Estimate
 from runevals.lib.text.escape import inert_line, one_line
 from runevals.lib.text.numbers import UNKNOWN, money, percent, plural, score, seconds
 from runevals.records import AgainstComparison, Conclusion, State
+from runevals.verdict.score import score_of
 from runevals.verdict.side_by_side import TargetColumn, columns_of
 from runevals.verdict.wording import about_standing, standing, stands
 
@@ -72,8 +74,9 @@ def rows(columns: Sequence[TargetColumn]) -> Iterator[Row]:
         yield f"Against {reference}", ["" if each is None else standing(each) for each in against]
     yield "Pass rate", [percent(column.conclusion.report.totals.pass_rate) for column in columns]
     yield "95 % interval", [_interval(column.rate) for column in columns]
-    if any(column.conclusion.report.totals.composite is not None for column in columns):
-        yield "Score", [score(column.conclusion.report.totals.composite) for column in columns]
+    scores = [score_of(column.conclusion.report) for column in columns]
+    if known(scores):
+        yield "Score", [score(one) for one in scores]
     yield "Cost", [money(column.conclusion.report.totals.cost_usd) for column in columns]
     yield "Latency, median", [seconds(column.latency_median_s) for column in columns]
     yield "Latency, p95", [seconds(column.conclusion.report.totals.latency_p95_s) for column in columns]

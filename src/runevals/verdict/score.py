@@ -106,6 +106,11 @@ def of_five(share: float | None) -> float | None:
     return if_known(lambda known: 1.0 + 4.0 * known, share)
 
 
+def score_of(report: RunReport) -> float | None:
+    """The mean score of the cases, 1–5, with the scores of checks that pass: what two sides are compared by."""
+    return of_five(mean(mean(case.values) for case in report.cases))
+
+
 def status_of(results: Sequence[CheckResult]) -> Outcome:
     """Any failed → failed; else any errored → errored; else any passed → passed; else skipped."""
     outcomes = {result.outcome for result in results}

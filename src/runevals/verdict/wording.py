@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from runevals.lib.nullable import grouped, if_known, mean
+from runevals.lib.nullable import grouped, if_known
 from runevals.lib.text.numbers import (
     first_of,
     joined,
@@ -42,7 +42,7 @@ from runevals.records import (
 )
 from runevals.verdict.lost_together import CLEARED, lost_keys
 from runevals.verdict.reasons import MEANINGS
-from runevals.verdict.score import of_five
+from runevals.verdict.score import of_five, score_of
 
 MOST_TIMES = 50  # as many runs: beyond, nobody makes them
 MOST_NAMED = 10  # cases of which one sentence is said
@@ -75,8 +75,7 @@ def alone(report: RunReport) -> str:
     """The numbers of a run without a base; says why cases can pass although the pass rate is lower."""
     if report.totals.pass_rate is None:
         return "No case was measured."
-    compared = mean(mean(case.values) for case in report.cases)  # with the scores of checks that pass
-    rates = f"Pass rate {percent(report.totals.pass_rate)}, score {score(of_five(compared))} of 5."
+    rates = f"Pass rate {percent(report.totals.pass_rate)}, score {score(score_of(report))} of 5."
     flaky = sum(case.flaky for case in report.cases)
     why_lower = (
         " The pass rate counts every run; a case passes if at least half of its runs do, and "

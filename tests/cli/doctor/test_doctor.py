@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from tests.chat_server import Reply, chat_server
+from tests.ending import ended
 from tests.sample_suites import AGENT, SUITE
 from tests.terminal import Terminal
 
@@ -79,6 +80,13 @@ def test_a_judge_that_no_check_asks_may_be_missing(suite, runevals):
 def test_a_module_is_not_called_good_before_it_is_loaded(suite, runevals):
     code, out, _ = runevals("doctor", "--no-judge", "--target", "python:no.such.module:answer")
     assert (code, found(out)["target"][0]) == (0, "–")
+
+
+def test_of_a_program_that_does_not_answer_it_says_to_run_that(suite, runevals):
+    suite.write("agent.py", "import shopdb_is_not_here\ndef answer(prompt): return 'yes'\n")
+    suite.write("runevals.yaml", "target: python:agent.py:answer\n")
+    code, out, _ = runevals("doctor", "--call")
+    ended(code, 3, out, "No module named 'shopdb_is_not_here'", "run a program by itself")
 
 
 def test_a_file_that_python_cannot_read_is_not_called_good(suite, runevals):

@@ -75,7 +75,9 @@ def test_an_unknown_cost_of_the_base_alone_is_said_to_be_its(repository, runeval
     repository.write("agent.py", """print('{"output": "yes", "costUSD": 0.001}')\n""")
     repository.git("commit", "-qam", "costs")
     code, out, _ = runevals("--base", "main", "--max-cost", "1", "--no-judge")
-    ended(code, 3, out, "! Incomplete – in the base's run: --max-cost cannot be kept: what a call costs is unknown")
+    ended(
+        code, 3, out, "! Incomplete – in the base's run: --max-cost cannot be kept: what a call costs is unknown"
+    )
 
 
 def test_the_judge_spends_from_the_same_budget(paid, runevals):

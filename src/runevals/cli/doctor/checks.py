@@ -37,6 +37,7 @@ from runevals.targets.agents.agent import install
 from runevals.targets.chat_settings import diagnosis_of
 
 _TOKENS = 300, 50  # of one short question and its answer, at most
+_OWN_REASON = "the reason is its own: run a program by itself, see a provider's page on its key, model and quota"
 
 
 def exit_code(findings: Sequence[Diagnosis]) -> int:
@@ -177,7 +178,7 @@ def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Diagno
             if isinstance(answer, str):
                 yield good(name, answer)
             else:
-                yield stopped(name, answer, "the reason is the other side's own: see there (key, model, quota)")
+                yield stopped(name, answer, _OWN_REASON)
         for sentence in shutdowns_of(models, settings):
             yield neither("model", sentence)
         return
