@@ -139,6 +139,14 @@ def test_the_template_changes_neither_key_nor_fingerprint(suite):
             "{{city}}",
             "s.json:1:2: the prompt of case 'a' is empty after p.md is filled in",
         ),
+        (
+            [sample(prompt="Who?", vars={"question": "Who?"}), sample("b", vars={"question": "What?"})],
+            "Answer well, {question}.",
+            (
+                "s.json:1:2: p.md uses no variable: it would ask every case the same; "
+                "add {{prompt}}, {{question}} (and 1 more case)"
+            ),
+        ),
         ([sample(prompt="Who?", vars={"question": "Who?"})], "{{question}}", None),
         ([sample(vars={"prompt": "Who?"})], "{{prompt}}", None),
     ],

@@ -144,6 +144,9 @@ def _complaints(case: Case, values: Mapping[str, str], template: PromptTemplate)
         yield "two", f"case '{case.key}' has both a prompt and a variable '{PROMPT}': rename the variable"
     elif own and own not in [*(values[name] for name in names if name in values), *case.variables.values()]:
         yield "own", f"case '{case.key}' has a prompt, but {template_path} does not use it: add {{{{{PROMPT}}}}}"
+    elif values and not names:
+        some = ", ".join(f"{{{{{name}}}}}" for name in [*values][:3])
+        yield "same", f"{template_path} uses no variable: it would ask every case the same; add {some}"
     elif not missing and not _fill(template, values)[-1].content.strip():
         yield "empty", f"the prompt of case '{case.key}' is empty after {template_path} is filled in"
 
