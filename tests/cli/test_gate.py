@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import subprocess
@@ -359,6 +360,20 @@ def test_the_reason_of_a_test_of_pytest_begins_with_what_was_raised(project, run
     project.write("pytest.xml", PYTEST)
     _, out, _ = runevals("gate", "pytest.xml")
     assert "      test: AssertionError: assert 5 == 6 self =" in out
+
+
+@pytest.mark.parametrize("lines", [20, 400])
+def test_a_long_text_of_a_failure_keeps_its_end_in_every_report(project, runevals, lines):
+    """The text of pytest shows the whole test, and ends with the cause and its place."""
+    shown = "    order = shop.order('a long line of the test')\n" * lines
+    text = PYTEST.replace("&gt;       assert 5", f"{shown}&gt;       assert 5")
+    project.write("pytest.xml", text.replace("</failure>", "\n\ntests/test_shop.py:88: AssertionError</failure>"))
+    _, out, _ = runevals("gate", "pytest.xml", "-o", "report.md", "-o", "report.html")
+    reports = [out, *((project.path / name).read_text() for name in ("report.md", "report.html"))]
+    for report in reports:
+        plain = " ".join(html.unescape(report).split())
+        assert "test: AssertionError: assert 5 == 6 self =" in plain
+        assert "tests/test_shop.py:88: AssertionError" in plain
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import chain, zip_longest
 
-from runevals.lib.text.escape import fenced, one_line
+from runevals.lib.text.escape import both_ends, fenced, one_line
 from runevals.lib.text.numbers import phrase
 from runevals.records import CaseReport, Conclusion
 from runevals.reports.blame import lines
@@ -76,7 +76,7 @@ def _case(example: Example) -> Iterator[str]:
     case = example.case
     yield f"case: {one_line(case.key, 120)}"
     yield f"suite: {one_line(example.place, 200)}"
-    yield from (f"failed check: {one_line(check, 300)}" for check in example.checks[:3])
+    yield from (f"failed check: {both_ends(check, 300)}" for check in example.checks[:3])
     yield from (f"{what}: {text[:MOST_OF_TEXT]}" for what, text in _texts(case, example) if text)
 
 

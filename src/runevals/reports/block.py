@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from runevals.lib.text.escape import code_cell, one_line, visible
+from runevals.lib.text.escape import both_ends, code_cell, one_line, visible
 from runevals.lib.text.numbers import limited, phrase, plural
 from runevals.records import (
     CaseName,
@@ -153,7 +153,7 @@ def plain(block: Block, one: Causes) -> Iterator[str]:
 def _plain_row(block: Block, row: CauseRow) -> Iterator[str]:
     for example in _examples_of(block, row):
         if row.cases > MOST_EXAMPLES:
-            yield "  ".join(filter(None, (one_line(_what(row), 220), f"{row.cases:,} ×", _names(row))))
+            yield "  ".join(filter(None, (_what(row), f"{row.cases:,} ×", _names(row))))
         else:
             yield from _plain_case(example, row)
         if example.steps is not None:
@@ -168,19 +168,19 @@ def _examples_of(block: Block, row: CauseRow) -> Iterator[Example]:
 
 
 def _what(row: CauseRow) -> str:
-    return ": ".join(filter(None, (row.check, row.reason)))
+    return both_ends(": ".join(filter(None, (row.check, row.reason))))
 
 
 def _fails(example: Example, row: CauseRow) -> list[str]:
     """What fails in a case, or why it was not measured; of many, what they have in common."""
     texts = [_what(row)] if row.cases > MOST_EXAMPLES else example.checks or [row.reason]
-    return [text for text in texts if text]
+    return [both_ends(text) for text in texts if text]
 
 
 def _plain_case(example: Example, row: CauseRow) -> Iterator[str]:
     case = example.case
     yield f"{one_line(case.key, 60)}{phrase(one_line(example.name, 70), '  {}')}  {example.runs}".rstrip()
-    checks = limited(_fails(example, row), MOST_CHECKS, lambda text: one_line(text, 220))
+    checks = limited(_fails(example, row), MOST_CHECKS)
     places = chain([f"   ({one_line(example.place, 120)})"], repeat(""))
     yield from (f"    {text}{place}" for text, place in zip(checks, places, strict=False))
     if case.notes is not None:
@@ -294,7 +294,7 @@ def data(block: Block, target: str = "") -> list[dict[str, Any]]:
 def _row_data(block: Block, row: CauseRow) -> dict[str, Any]:
     examples = [block.example_of(name) for name in row.examples[:MOST_EXAMPLES]]
     return {
-        "what": one_line(_what(row), 300),
+        "what": _what(row),
         "cases": row.cases,
         "examples": [
             {

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from runevals.lib.nullable import grouped
 from runevals.lib.storage.store import Store
-from runevals.lib.text.escape import xml_text
+from runevals.lib.text.escape import both_ends, xml_text
 from runevals.lib.text.numbers import percent, phrase, plural, score
 from runevals.records import NEVER_SENT_CODES, CaseReport, CheckResult, Conclusion, GateState, Outcome, TurnReport
 from runevals.reports import blame
@@ -206,4 +206,4 @@ def _gates(conclusion: Conclusion, causes: Mapping[str, str]) -> Iterator[Any]:
 
 
 def _line(text: str) -> str:
-    return xml_text(" ".join(text.split()))[:1000]
+    return xml_text(both_ends(text, 1000))

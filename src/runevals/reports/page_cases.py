@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.nullable import if_known
-from runevals.lib.text.escape import one_line, visible
+from runevals.lib.text.escape import both_ends, one_line, visible
 from runevals.lib.text.numbers import UNKNOWN, count, money, plural, score, seconds
 from runevals.records import (
     AttemptReport,
@@ -185,8 +185,8 @@ def _slowest(case: CaseReport) -> float | None:
 
 def _why(case: CaseReport) -> str:
     if checks := failed_checks(case):
-        return one_line(checks[0])
-    return one_line(first_error(case) or "") if case.unmeasured else ""
+        return both_ends(checks[0])
+    return both_ends(first_error(case) or "") if case.unmeasured else ""
 
 
 def bodies(cases: Sequence[PageCase], most: int = MOST_CHARACTERS) -> str:

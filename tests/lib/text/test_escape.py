@@ -3,6 +3,7 @@
 import pytest
 
 from runevals.lib.text.escape import (
+    both_ends,
     code_cell,
     fenced,
     inert_line,
@@ -39,6 +40,12 @@ def test_a_judge_sees_what_hides_a_text(hidden):
     shown = revealed(f"yes{hidden} ❤️ नमस्ते\u200d 葛\U000e0100")
     assert hidden not in shown
     assert shown.endswith(" ❤️ नमस्ते\u200d 葛\U000e0100")
+
+
+def test_both_ends_of_a_long_text_stay_within_the_limit():
+    assert both_ends("a\n  b") == "a b"
+    assert both_ends("message " + "x" * 300 + " cause", 30) == "message xx … xxxxxxxxxxx cause"
+    assert [len(both_ends("x" * 300, most)) for most in (30, 31, 32)] == [30, 31, 32]
 
 
 def test_one_line_replaces_line_ends_and_cuts_long_texts():

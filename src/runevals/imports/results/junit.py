@@ -27,6 +27,7 @@ from runevals.lib.nullable import grouped, known
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.xml import XmlElement
 from runevals.lib.text.numbers import phrase, plural
+from runevals.lib.text.secrets import beginning, ending
 from runevals.records import Outcome, TurnReport, cut_name, one_line
 from runevals.records.errors import InvalidDocument
 from runevals.records.rules import AS_IT_SAYS, Reading
@@ -383,7 +384,8 @@ def _reason(element: XmlElement) -> str:
     text = element.text.strip()
     begins = message in text and message.partition("\n")[0] in text.partition("\n")[0]
     both = text if begins else f"{message}\n{text}".strip()
-    return both if len(both) <= LONGEST_REASON else f"{both[:LONGEST_REASON]}…"
+    half = LONGEST_REASON // 2  # of a traceback, the end says the cause
+    return both if len(both) <= LONGEST_REASON else f"{beginning(both, half)}…\n…{ending(both, half)}"
 
 
 def _seconds(element: XmlElement) -> float | None:

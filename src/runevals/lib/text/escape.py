@@ -55,6 +55,13 @@ def one_line(text: str, limit: int = 200) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def both_ends(text: str, limit: int = 220) -> str:
+    """`text` visible, on one line; of why something failed, the end says as much as the beginning."""
+    line = " ".join(visible(text).split())
+    start = limit // 3
+    return line if len(line) <= limit else f"{line[:start]} … {line[start + 3 - limit :]}"
+
+
 def code_cell(text: str, limit: int = 200) -> str:
     """`text` as a Markdown table cell without active markup."""
     # The empty comment prevents the detection of a mail address, also inside <code>.
