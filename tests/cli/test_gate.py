@@ -449,6 +449,57 @@ def test_a_test_of_pytest_that_fails_and_cannot_be_torn_down_is_one_that_fails(p
     ended(code, 1, out + err, "1 of 1 case regressed: t")
 
 
+def of_classes(**classes):
+    """The report of a suite with so many tests in each class."""
+    return "".join(
+        f'<testcase classname="{name}" name="t{n}"/>' for name, most in classes.items() for n in range(most)
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "now", "told"),
+    [
+        pytest.param(
+            {"a.xml": {"a": 30}, "b.xml": {"b": 5}},
+            {"a.xml": {"a": 30}},
+            (
+                "Not known – there is no result of base/b.xml, of which the base has some: is a results file "
+                "missing, or did it not run? Only 0 of the base's 5 cases in b can be compared"
+            ),
+            id="a file",
+        ),
+        pytest.param(
+            {"a.xml": {"a": 30, "b": 30}},
+            {"a.xml": {"a": 30}},
+            "Not known – there is no result of b, of which the base has some: is a results file missing",
+            id="a class",
+        ),
+        pytest.param(
+            {"a.xml": {"a": 30, "b": 2}},
+            {"a.xml": {"a": 30}},
+            "b.t0, b.t1 of a: the case was removed, as all of b: is a results file missing?",
+            id="few tests of a class",
+        ),
+        pytest.param(
+            {"a.xml": {"a": 30, "b": 30}},
+            {"a.xml": {"a": 30, "b": 1}},
+            "Not known – only 31 of the base's 60 cases can be compared",
+            id="not all of a class",
+        ),
+    ],
+)
+def test_what_has_no_result_at_all_now_is_asked_for_before_it_is_called_removed(
+    project, runevals, base, now, told
+):
+    """A shard that was not uploaded looks like tests that were deleted, which `accept --all` would take."""
+    for side, files in {"base": base, "now": now}.items():
+        for name, classes in files.items():
+            suite = name.removesuffix(".xml")
+            project.write(f"{side}/{name}", f'<testsuite name="{suite}">{of_classes(**classes)}</testsuite>')
+    _, out, _ = runevals("gate", "now", "--baseline", "base")
+    assert told in " ".join(out.split()), out
+
+
 @pytest.mark.parametrize(
     ("path", "expected", "told"),
     [

@@ -11,8 +11,9 @@ from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import RunReport
 from runevals.verdict.comparability import both_deterministic, judges_differ, other_target, without_judge
 from runevals.verdict.matching import MatchedRuns, Pair, match, was_due
-from runevals.verdict.weakenings import passes_with_less
+from runevals.verdict.weakenings import absent_groups, passes_with_less
 
+NO_RESULT = "there is no result of {}, of which the base has some: is a results file missing, or did it not run?"
 MIN_SHARED = 0.8  # of each suite's cases: below, they cannot be compared
 
 
@@ -92,15 +93,16 @@ class Sides(Struct, frozen=True):
         due.update(case.suite for case in self.matched.removed if was_due(case))
         left = Counter(pair.base.suite for pair in usable if pair.before.due)
         suite = next((suite for suite, cases in due.items() if left[suite] < MIN_SHARED * cases), None)
+        absent = [*absent_groups(self.base, self.matched)]
+        names = ["/".join(name.split("/")[-2:]) for name in next(filter(None, absent), ())]
+        asks = phrase(short_list(names), NO_RESULT)
         if suite is None:
-            removed = {case.file for case in self.matched.removed} if self.base.run.of_tool else set()
-            gone = sorted(removed - {pair.base.file for pair in self.matched.both})  # what did not run has no file
-            names = short_list(["/".join(file.split("/")[-2:]) for file in gone])
-            return phrase(names, "there is no result of {}, of which the base has some: did it run?")
+            return asks if any(absent[:1]) else ""  # what did not run has no file
         where = f" in {suite}" if len(due) > 1 else ""
         judge = phrase(self.judged, ", or two judges scored them (judge both sides again: compare --rejudge)")
+        number = f"{phrase(asks, '{} Only') or 'only'} {left[suite]}"
         return (
-            f"only {left[suite]} of the base's {plural(due[suite], 'case')}{where} can be compared, the others "
+            f"{number} of the base's {plural(due[suite], 'case')}{where} can be compared, the others "
             f"were edited, removed or skipped, or lack a score{judge}"
         )
 
