@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from runevals.records import Reason, RegressionRule, State
 from runevals.verdict.compare import compare
-from runevals.verdict.findings import state_of, stored_findings
+from runevals.verdict.findings import deciding_runs, state_of, stored_findings
 from runevals.verdict.outcome import decide
 from runevals.verdict.sides import Sides
 from tests.sample_reports import case, checked_case, report
@@ -95,6 +95,23 @@ def test_what_chance_says_is_told_with_its_number_and_the_runs_that_settle_it():
     assert found.more >= 2
     assert found.dead
     assert "such cases would be lost without any change" in found.detail
+
+
+@pytest.mark.parametrize(("lost", "cases"), [(1, 1), (1, 5), (1, 100), (3, 100), (8, 38), (1, 2000)])
+def test_the_number_of_runs_that_is_proposed_is_the_smallest_that_proves_the_loss(lost, cases):
+    def state(runs):
+        pairs = [("p" * runs, "f" * runs)] * lost + [("p" * runs, "p" * runs)] * (cases - lost)
+        base, head = reports(pairs)
+        found = stored_findings(Sides.of(head, base).pairs, RegressionRule(), deterministic=False)
+        return {each.state for each in found}
+
+    runs = deciding_runs(lost, cases, RegressionRule())
+    assert (state(runs), State.WORSE in state(runs - 1)) == ({State.WORSE}, False)
+
+
+def test_the_sentence_of_a_loss_that_is_not_proven_names_the_number_of_runs():
+    base, head = reports([("ppp", "fff"), *STEADY])
+    assert "; 7 runs of each case on both sides (`repeat`), or" in decide(base, head).verdict.headline
 
 
 @pytest.mark.parametrize(("critical", "reason"), [(False, Reason.ERRORS_ALLOWED), (True, Reason.ERRORS)])

@@ -10,7 +10,7 @@ from operator import attrgetter
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.statistics.chance import Chance, Shape, chance
+from runevals.lib.statistics.chance import Chance, Shape, binomial_tail, chance, highest
 from runevals.lib.statistics.permutation_test import BlockedTest, case_p_value
 from runevals.lib.text.numbers import phrase, plural
 from runevals.records import CaseReport, Finding, Reason, RegressionRule, State
@@ -25,6 +25,7 @@ from runevals.verdict.sides import Sides
 RARE = 0.03  # what an unchanged suite shows less often than this is not known to be chance
 CASES_LEVEL = 0.5  # of alpha: the level of all single cases together
 NUMBER_LEVEL = 0.25  # of alpha: the level at which so many dead cases cannot be chance, whatever their pass rates
+MOST_RUNS = 20  # of a side, that are proposed
 _ORDER = (State.WORSE, State.NOT_KNOWN, State.NOT_WORSE)
 _ROUNDING = 1e-9
 
@@ -169,17 +170,25 @@ def _died(
     if not dead:
         return {}
     of_base, now = (min(map(attrgetter(runs), dead.values())) for runs in ("base_runs", "head_runs"))
-    prediction = chance(Counter(_shape(pair, *missing) for pair in pairs), level=RARE, head_runs=now)
+    prediction = chance(Counter(_shape(pair, *missing) for pair in pairs), head_runs=now)
     now_too = "a side" if of_base == now else f"on the base and {now} now"
-    return dict.fromkeys(dead, _together(prediction, rule, f"{plural(of_base, 'run')} {now_too}", why_final))
+    more = deciding_runs(prediction.lost, len(pairs), rule)
+    return dict.fromkeys(dead, _together(prediction, rule, f"{plural(of_base, 'run')} {now_too}", why_final, more))
 
 
-def _together(prediction: Chance, rule: RegressionRule, runs: str, why_final: str) -> _Cause:
+def deciding_runs(lost: int, cases: int, rule: RegressionRule) -> int | None:
+    """How many runs a side prove so many cases lost that pass all on the base and none now; None: too many."""
+    proposed = range(1, MOST_RUNS + 1)
+    proven = (n for n in proposed if binomial_tail(lost, cases, highest(n, n)) <= NUMBER_LEVEL * rule.alpha)
+    return next(proven, None)
+
+
+def _together(prediction: Chance, rule: RegressionRule, runs: str, why_final: str, more: int | None) -> _Cause:
     """Whether so many dead cases, each after so many runs, are proof, hardly chance, or chance."""
     names: dict[str, object] = {
         "chance": prediction.probability,
         "expected": prediction.expected,
-        "more": prediction.settling_runs,
+        "more": more,
     }
     if prediction.at_most <= NUMBER_LEVEL * rule.alpha:
         return Reason.EXACT, names

@@ -116,7 +116,7 @@ def not_known(findings: Sequence[Finding], run: RunInfo, *, passes: bool = False
     rest = len(findings) - len(some)
     also = phrase(rest, "; {} more for other reasons")
     subject = phrase(short_list(names), "{} may be lost: ")
-    settles = "" if passes and reason is Reason.INCOMPARABLE else phrase(meaning.way_out(run), "; {}")
+    settles = "" if passes and reason is Reason.INCOMPARABLE else phrase(meaning.way_out(run, some), "; {}")
     return f"Not known – {subject}{sentence}{settles}{also}"
 
 
@@ -142,7 +142,7 @@ def warning(comparison: Comparison) -> str:
         pass_ = "passes only in its" if len(some) == 1 else "pass only in their"
         return f"{plural(len(some), 'case')} {pass_} edited form: {names}"
     detail = next((each.detail for each in some if each.detail), meaning.sentence)
-    settles = phrase(meaning.way_out(comparison.base.run), "; {} would settle it")
+    settles = phrase(meaning.way_out(comparison.base.run, some), "; {} would settle it")
     return f"No loss proven – {names} failed that passed on the base: {detail}{settles}"
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
 
 from runevals.lib.text.numbers import phrase
-from runevals.records import Reason, RunInfo, State
+from runevals.records import Finding, Reason, RunInfo, State
 from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, PASSED
 
 EXIT_CODES: Mapping[State, int] = {
@@ -16,10 +16,11 @@ EXIT_CODES: Mapping[State, int] = {
     State.NOT_WORSE: PASSED,
 }
 _ACCEPT = "fix it, or accept it: `runevals accept`"
-_MORE_RUNS = "more runs on both sides (`repeat`), or a run with `--base REF`"
+_BOTH_SIDES = "more runs on both sides"
+_MORE_RUNS = f"{_BOTH_SIDES} (`repeat`), or a run with `--base REF`"
 _ELSEWHERE = {
-    "tool": "more runs by your tool on both sides, or `--base REF` with `rerun` in its settings",
-    "function": "more runs on both sides (`repeat`)",
+    "tool": f"{_BOTH_SIDES} by your tool, or `--base REF` with `rerun` in its settings",
+    "function": f"{_BOTH_SIDES} (`repeat`)",
 }
 
 
@@ -32,9 +33,11 @@ class Meaning(Struct, frozen=True):
     warns: bool = False  # nothing blocks, but line one names the case
     elsewhere: Mapping[str, str] = {}  # what settles it instead, by what made the results
 
-    def way_out(self, run: RunInfo) -> str:
-        """What settles it for the results of such a run."""
-        return self.elsewhere.get(run.made_by, self.settles)
+    def way_out(self, run: RunInfo, findings: Sequence[Finding]) -> str:
+        """What settles these for the results of such a run, with the number of runs if it is known of each."""
+        runs = phrase(min((each.more or 0 for each in findings), default=0), "{} runs of each case on both sides")
+        way = self.elsewhere.get(run.made_by, self.settles)
+        return way.replace(_BOTH_SIDES, runs or _BOTH_SIDES)
 
 
 MEANINGS: Mapping[Reason, Meaning] = {

@@ -60,32 +60,30 @@ def test_the_tail_of_large_numbers(least, number, rate, tail):
 def test_what_a_lost_case_means_depends_on_the_suite(others, runs, probability):
     shapes = {shape(*passes, runs): number for passes, number in others.items()}
     shapes[shape(runs, 0, runs)] = 1
-    found = chance(shapes, level=0.03)
+    found = chance(shapes)
     assert found.lost == 1
     assert probability[0] <= found.probability <= probability[1]
 
 
-def test_the_sentence_has_the_number_that_chance_predicts_and_what_settles_it():
+def test_the_sentence_has_the_number_that_chance_predicts():
     shapes = {shape(1, 1, 1): 80, shape(0, 0, 1): 11, shape(0, 1, 1): 8, shape(1, 0, 1): 6}
-    found = chance(shapes, level=0.03)
+    found = chance(shapes)
     assert 4 <= found.expected <= 9
-    assert found.settling_runs is not None
     assert found.probability > 0.03
-    assert 2 <= found.settling_runs <= 4
 
 
 def test_the_bound_holds_for_every_pass_rate():
     shapes = {shape(5, 0, 5): 2, shape(5, 5, 5): 28}
-    assert chance(shapes, level=0.03).at_most == pytest.approx(binomial_tail(2, 30, 0.5**10))
+    assert chance(shapes).at_most == pytest.approx(binomial_tail(2, 30, 0.5**10))
     unequal = {Shape(base_passes=3, base_runs=3, head_passes=0, head_runs=1): 1}
-    assert chance(unequal, level=0.03).at_most == pytest.approx(0.75**3 * 0.25)
+    assert chance(unequal).at_most == pytest.approx(0.75**3 * 0.25)
 
 
 def test_cases_without_values_do_not_count():
     empty = Shape(base_passes=0, base_runs=0, head_passes=0, head_runs=3)
     shapes = {shape(3, 0): 1, shape(3, 3): 9}
-    assert chance({**shapes, empty: 50}, level=0.03) == chance(shapes, level=0.03)
-    nothing = chance({empty: 3}, level=0.03)
+    assert chance({**shapes, empty: 50}) == chance(shapes)
+    nothing = chance({empty: 3})
     assert (nothing.lost, nothing.probability) == (0, 1.0)
 
 
@@ -97,7 +95,7 @@ def test_a_further_lost_case_is_less_probable(seed, runs, cases):
     passing = shape(runs, runs, runs)
     if shapes[passing]:
         worse = shapes - Counter([passing]) + Counter([shape(runs, 0, runs)])
-        before, after = chance(shapes, level=0.03), chance(worse, level=0.03)
+        before, after = chance(shapes), chance(worse)
         assert after.probability <= before.probability
         assert after.at_most <= before.at_most
 
@@ -112,7 +110,7 @@ def test_the_number_that_a_large_suite_predicts_is_that_of_its_pass_rates(rates,
     """Rates lie between those of any grid, and a suite of several kinds of cases is no Beta distribution."""
     shares = mixture(rates, runs)
     lost = cases * shares[runs, 0]
-    found = chance({shape(*passes, runs): round(cases * share) for passes, share in shares.items()}, level=0.03)
+    found = chance({shape(*passes, runs): round(cases * share) for passes, share in shares.items()})
     assert found.expected == pytest.approx(lost, abs=1 + 0.4 * lost**0.5)
     assert found.probability >= 0.3
 
@@ -138,7 +136,7 @@ def test_unchanged_large_suites_seldom_show_anything_improbable(cases, runs, mos
 
     def improbable(shares):
         drawn = Counter(rng.choices([shape(*passes, runs) for passes in shares], [*shares.values()], k=cases))
-        return chance(drawn, level=0.03).probability <= 0.03
+        return chance(drawn).probability <= 0.03
 
     found = [improbable(mixture(rates, runs)) for rates in kinds for _ in range(10)]
     assert sum(found) / len(found) <= most
@@ -146,13 +144,13 @@ def test_unchanged_large_suites_seldom_show_anything_improbable(cases, runs, mos
 
 @pytest.mark.parametrize("cases", [300, 2000])
 def test_many_more_lost_cases_than_gains_are_improbable_in_a_large_suite(cases):
-    found = chance({shape(1, 1, 1): cases, shape(0, 1, 1): cases // 10, shape(1, 0, 1): cases // 5}, level=0.03)
+    found = chance({shape(1, 1, 1): cases, shape(0, 1, 1): cases // 10, shape(1, 0, 1): cases // 5})
     assert found.probability <= 0.03
 
 
 def test_cases_may_have_very_many_runs():
     shapes = {shape(1, 0, 1): 1, shape(900, 450, 900): 8, shape(900, 900, 900): 2}
-    assert 0.03 < chance(shapes, level=0.03).probability <= 1
+    assert 0.03 < chance(shapes).probability <= 1
 
 
 @pytest.mark.parametrize("runs", [3, 5])
@@ -161,7 +159,7 @@ def test_unchanged_suites_seldom_show_anything_improbable(runs):
     rng = random.Random(runs)
     kinds = (lambda: rng.betavariate(0.6, 0.2), lambda: 0.9, lambda: 0.7)
     improbable = sum(
-        chance(suite([kind() for _ in range(30)], runs, seed), level=0.03).probability <= 0.03
+        chance(suite([kind() for _ in range(30)], runs, seed)).probability <= 0.03
         for kind in kinds
         for seed in range(60)
     )

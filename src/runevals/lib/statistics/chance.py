@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import starmap
 from math import comb, exp, fsum, lgamma, log, log1p, sqrt
 
@@ -23,7 +23,6 @@ START = (0.6, 0.2)  # the Beta distribution of a suite of which nothing is known
 START_CASES = 10  # its weight, and that of what is predicted, in cases with as many passes in another order
 MEANS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995)
 SIZES = (0.3, 0.5, 0.8, 1.2, 2.0, 4.0, 8.0, 16.0, 40.0, 100.0)  # a + b: the larger, the more alike the cases are
-MOST_RUNS = 20  # of a side, that are proposed
 
 Beta = tuple[float, float]  # a, b
 
@@ -51,11 +50,10 @@ class Chance(Struct, frozen=True, kw_only=True):
     probability: float  # of at least so many
     at_most: float  # as `probability`, whatever the pass rates are
     expected: float  # how many such cases an unchanged suite shows
-    settling_runs: int | None  # of each side, after which so many would be improbable; None: more than is sensible
 
 
-def chance(shapes: Mapping[Shape, int], *, level: float, head_runs: int | None = None) -> Chance:
-    """From the number of cases of each shape; `level`: what is improbable.
+def chance(shapes: Mapping[Shape, int], *, head_runs: int | None = None) -> Chance:
+    """From the number of cases of each shape.
 
     `head_runs`: how many runs of the head any case would have by now that fails its first, if others have fewer.
     """
@@ -71,20 +69,11 @@ def chance(shapes: Mapping[Shape, int], *, level: float, head_runs: int | None =
     of_others = _sum((n, _by_chance(*runs, comb(sum(runs), runs[0]) - 1)) for runs, n in sides.items())
     predicted = [(weight, START_CASES + number) for weight, number in zip(_weights(cases), of_others, strict=True)]
     numbers = _sum((n, _by_chance(base, head_runs or head)) for (base, head), n in sides.items())
-    probability = partial(_probability, lost, others, predicted)
     return Chance(
         lost=lost,
-        probability=probability(numbers),
-        at_most=binomial_tail(lost, sides.total(), max(starmap(_highest, sides), default=0.0)),
+        probability=_probability(lost, others, predicted, numbers),
+        at_most=binomial_tail(lost, sides.total(), max(starmap(highest, sides), default=0.0)),
         expected=others * fsum(weight * new / old for (weight, old), new in zip(predicted, numbers, strict=True)),
-        settling_runs=next(
-            (
-                runs
-                for runs in range(2, MOST_RUNS + 1)
-                if probability(_sum([(sides.total(), _by_chance(runs, runs))])) <= level
-            ),
-            None,
-        ),
     )
 
 
@@ -168,8 +157,8 @@ def _by_chance(base_runs: int, head_runs: int, orders: int = 1) -> tuple[float, 
     return tuple(exp(log(orders) + log_probability(shape, base_runs, head_runs)) for shape in _GRID)
 
 
-def _highest(base_runs: int, head_runs: int) -> float:
-    """As `_by_chance`, at the pass rate where it is largest."""
+def highest(base_runs: int, head_runs: int) -> float:
+    """How probably an unchanged case passes all runs of the base and fails all now, at the worst pass rate."""
     rate = base_runs / (base_runs + head_runs)
     return rate**base_runs * (1 - rate) ** head_runs
 
