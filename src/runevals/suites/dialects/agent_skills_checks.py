@@ -50,6 +50,7 @@ _INSTEAD = "; its text is judged instead"
 FLAGS = re.compile(r"(?:\(\?([ims]+)\))?([\s\S]*)")  # as they stand before a pattern, and the pattern
 _PATTERN = re.compile(r"\\[bBdDsSwW]|\.[*+]|\(\?")
 _EXPRESSION = re.compile(r"[\w.()\[\]]+ *(?:==|!=|<=|>=|<|>) *\S+")
+_Fault = tuple[JsonPath, str, bool]  # where in a check, what is wrong, whether with the key itself
 _NAMED_FLAGS = {"ignorecase": "i", "multiline": "m", "dotall": "s"}
 
 
@@ -123,13 +124,9 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         """An object without an operand that we know: its text is judged."""
         text: str | None = first_of(entry, _TEXTS, is_text)
         kind = _kind(entry)
-        if text is None and (misspelt := _misspelt(entry)) is not None:
-            key, message = misspelt
-            self.problems.append(self.source.problem((*place, key), message, key=key != "type"))
-            return None
-        if text is None and (unusable := _unusable(entry)) is not None:
-            key, message = unusable
-            self._wrong((*place, key) if key else place, message)
+        if text is None and (fault := _misspelt(entry) or _unusable(entry)) is not None:
+            at, message, is_of_key = fault
+            self.problems.append(self.source.problem((*place, *at), message, key=is_of_key))
             return None
         if any(key in entry for key in _COMMANDS):
             self._warn(place, f"names a command; commands in a suite are never run{phrase(text, _INSTEAD)}")
@@ -282,8 +279,8 @@ _BESIDE = frozenset({"type", "id", "name", "weight", "not", "negate", "negated",
 _TYPES = frozenset({*_JUDGED, *_BY_WORD, *_BY_TYPE})
 
 
-def _unusable(entry: Mapping[str, Any]) -> tuple[str, str] | None:
-    """(key, or empty if it is missing; problem) of a check that code would decide if its operand could be used.
+def _unusable(entry: Mapping[str, Any]) -> _Fault | None:
+    """The fault of a check that code would decide if its operand could be used.
 
     Without words of its own a judge is not asked instead: the question would be another.
     """
@@ -293,10 +290,11 @@ def _unusable(entry: Mapping[str, Any]) -> tuple[str, str] | None:
     operand = _BY_WORD[kind].operand
     for key in _READ:
         if key in entry:
-            return key, f"'{entry['type']}' needs {operand} here, but it is {json.dumps(entry[key])[:60]}"
+            needs = f"'{entry['type']}' needs {operand} here, but it is {json.dumps(entry[key])[:60]}"
+            return (key,), needs, False
     if any(key in entry for key in _OPERANDS):
         return None
-    return "", f"'{entry['type']}' needs 'value': {operand}"
+    return (), f"'{entry['type']}' needs 'value': {operand}", False
 
 
 def _none_of(spec: EvaluatorSpec, entry: object) -> EvaluatorSpec:
@@ -344,15 +342,15 @@ def _kind(entry: Mapping[str, Any]) -> str:
     return kind.strip().lower().replace("-", "_").replace(" ", "_") if isinstance(kind, str) else ""
 
 
-def _misspelt(entry: Mapping[str, Any]) -> tuple[str, str] | None:
-    """(key, problem) of a check that no evaluator can decide because a word in it is misspelt."""
+def _misspelt(entry: Mapping[str, Any]) -> _Fault | None:
+    """The fault of a check that no evaluator can decide because a word in it is misspelt."""
     kind = _kind(entry)
     if kind and kind not in _TYPES and (guess := _nearest(kind, _TYPES)) is not None:
-        return "type", f"there is no type '{one_line(entry['type'])}'; did you mean '{guess}'?"
+        return ("type",), f"there is no type '{one_line(entry['type'])}'; did you mean '{guess}'?", False
     known = ("type", *_TEXTS, *_OPERANDS)
     for key in entry:
         if key not in known and key not in CHECKS and (guess := _nearest(key, known)) is not None:
-            return key, f"unknown key '{one_line(key)}'; did you mean '{guess}'?"
+            return (key,), f"unknown key '{one_line(key)}'; did you mean '{guess}'?", True
     return None
 
 
