@@ -57,7 +57,7 @@ def _entry(item: dict[str, str], source: Source, index: int) -> QuarantineEntry:
         owner=item["owner"],
         reason=item["reason"],
         expires=expires,
-        place=replace(source.problem((index, "key"), ""), level="warning"),
+        place=source.warning((index, "key"), ""),
     )
 
 

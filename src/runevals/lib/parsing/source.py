@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from json.decoder import JSONDecodeError
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,6 +36,7 @@ LANGUAGES = {".js": "javascript", ".mjs": "javascript", ".cjs": "javascript", ".
 
 Step = str | int
 JsonPath = tuple[Step, ...]
+Level = Literal["error", "warning", "notice"]  # of a problem
 
 _VALUES = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -96,17 +97,23 @@ class Source(Struct, frozen=True, dict=True):
         return Location(file=self.path, line=line, column=column, pointer=json_pointer)
 
     def problem(
-        self, json_path: JsonPath, message: str, *, key: bool = False, rule: str = "meaning"
+        self,
+        json_path: JsonPath,
+        message: str,
+        *,
+        key: bool = False,
+        rule: str = "meaning",
+        level: Level = "error",
     ) -> FileProblem:
         """Something wrong at `json_path`."""
-        location = self.locate(json_path, key=key)
-        return FileProblem(location=location, pointer=location.pointer, message=message, rule=rule)
+        place = self.locate(json_path, key=key)
+        return FileProblem(location=place, pointer=place.pointer, message=message, rule=rule, level=level)
 
     def warning(
         self, json_path: JsonPath, message: str, *, key: bool = False, rule: str = "meaning"
     ) -> FileProblem:
         """What a reader of the file should know of `json_path`, and does not stop the run."""
-        return replace(self.problem(json_path, message, key=key, rule=rule), level="warning")
+        return self.problem(json_path, message, key=key, rule=rule, level="warning")
 
     def schema_problems(self, package: str, name: str) -> list[FileProblem]:
         """All violations of a schema that we ship: `schema_problems("runevals.suites", "quarantine-1")`."""

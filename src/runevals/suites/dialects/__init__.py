@@ -59,7 +59,7 @@ def load(path: Path, display_path: str, options: LoadOptions) -> Suite:
     suite = conserved(_load(path, source, options), source, options)
     if options.evaluators and suite.dialect != rows.NAME:
         message = f"has checks of its own: {', '.join(options.evaluators)} would be for rows, and is not used"
-        suite = replace(suite, problems=(replace(source.problem((), message), level="notice"), *suite.problems))
+        suite = replace(suite, problems=(source.problem((), message, level="notice"), *suite.problems))
     return without_checks(suite)
 
 

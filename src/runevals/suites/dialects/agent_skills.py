@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -178,18 +179,19 @@ class _Reader(Struct, frozen=True, kw_only=True):
         self, document: Mapping[str, Any], skill_name: str | None, *, triggers: bool
     ) -> Iterator[FileProblem]:
         """What the author should know of how the file was read."""
+        notice = partial(self.source.problem, level="notice")
         if "" in document:
             if not triggers:  # a list of queries is what is usual
-                yield self._notice((), f"a bare list is read as the cases of the skill '{self.skill.name}'")
+                yield notice((), f"a bare list is read as the cases of the skill '{self.skill.name}'")
         elif skill_name is None:
-            yield self._notice((), f"has no 'skill_name'; the skill is '{self.skill.name}'")
+            yield notice((), f"has no 'skill_name'; the skill is '{self.skill.name}'")
         elif self.skill.folder is not None and skill_name != self.skill.name:
             key = next(key for key in _SKILL if document.get(key) == skill_name)
-            yield self._notice((key,), f"is '{skill_name}', but the skill's SKILL.md says '{self.skill.name}'")
+            yield notice((key,), f"is '{skill_name}', but the skill's SKILL.md says '{self.skill.name}'")
         first = next(filter(document.__contains__, _CASES), "evals")
         if not triggers and first != "evals":
             message = f"the cases stand under '{first}'; the convention calls it 'evals'"
-            yield self._notice((first,), message, key=True)
+            yield notice((first,), message, key=True)
         for key in filter(None, document):
             known = key in _SKILL or (key in _LISTS and isinstance(document[key], list))
             matters = key in _LISTS or decides(key) or _SETS_UP.search(key) or content_of(key, document[key])
@@ -318,9 +320,6 @@ class _Reader(Struct, frozen=True, kw_only=True):
         files = {place_of(name): path for name, path in by_name.items() if path is not None}
         message = f"its files are missing: {', '.join(missing)}"
         return files, Problem(code="file_missing", message=message) if missing else None
-
-    def _notice(self, place: JsonPath, message: str, *, key: bool = False) -> FileProblem:
-        return replace(self.source.problem(place, message, key=key), level="notice")
 
 
 def _nothing_to_send(raw: object, prompt: str | None) -> str:

@@ -154,7 +154,7 @@ def _of_entries(
         yield source.warning(unread[key][0], message, key=True, rule="unknown-key")
     if others := sorted(filterfalse(describes, unread.keys() - set(deciding))):
         message = f"no check or prompt reads {short_list(others, 12)}; kept as variables"
-        yield replace(source.problem((), message, rule="unknown-key"), level="notice")
+        yield source.problem((), message, rule="unknown-key", level="notice")
 
 
 def _is_read(key: str, entry: Mapping[str, Any]) -> bool:

@@ -10,12 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from msgspec.structs import replace
-
 from runevals.evaluators.retrieval.citations import FORMATS
 from runevals.lib.parsing.schema import Complaint, complaints, schema
 from runevals.lib.parsing.shapes import object_in, objects_in
-from runevals.lib.parsing.source import JsonPath, Source, pointer
+from runevals.lib.parsing.source import JsonPath, Level, Source, pointer
 from runevals.lib.text.numbers import phrase
 from runevals.records import (
     NOTHING,
@@ -68,6 +66,7 @@ _SHAPES: Mapping[str, Shape] = {
     "schemaVersion": "versioned", "items": "unversioned", "prompts": "parallel",
     "prompt": "item", "turns": "item", "expected_response": "item", "testId": "item",
 }  # fmt: skip
+_ADDED_STEPS: Mapping[Shape | None, int] = {"array": 1, "item": 2}  # to a path, by the upgrade
 
 
 def recognises(value: object) -> bool:
@@ -203,26 +202,26 @@ class _Loader:
         version = version_of(declared)
         if version is None:
             message = f"schemaVersion must be three numbers such as {CURRENT_VERSION}, but is {declared!r}"
-            self._error(("schemaVersion",), message)
+            self._report(("schemaVersion",), message)
             return NEWEST_KNOWN
         if version[0] == PREVIEW:
             message = f"schemaVersion {declared} is a preview of Microsoft's; read as {CURRENT_VERSION}"
-            self.problems.append(self._problem(("schemaVersion",), message, "notice"))
+            self._report(("schemaVersion",), message, "notice")
         elif version[0] != 1:
             message = f"schemaVersion {declared} is not supported; use 1.x.y, such as {CURRENT_VERSION}"
-            self._error(("schemaVersion",), message)
+            self._report(("schemaVersion",), message)
         return version
 
     def _without_lost(self, entry: dict[str, Any], json_path: JsonPath) -> dict[str, Any]:
         """A document or a part without Microsoft's evaluators that nothing here measures, each with a warning."""
         fields = dict(entry)
         for key in ("default_evaluators", "evaluators"):
-            checks = fields.get(key)
-            if isinstance(checks, dict) and not checks.keys().isdisjoint(LOST):
+            checks = object_in(fields.get(key))
+            if lost := list(filter(LOST.__contains__, checks)):
                 fields[key] = {name: options for name, options in checks.items() if name not in LOST}
-                for name in (name for name in checks if name in LOST):
-                    message = f"'{name}' is lost: no evaluator here measures it{LOST[name]}"
-                    self.problems.append(self._problem((*json_path, key, name), message, "warning", key=True))
+            for name in lost:
+                message = f"'{name}' is lost: no evaluator here measures it{LOST[name]}"
+                self._report((*json_path, key, name), message, "warning", key=True)
         for key in ("items", "turns"):
             if isinstance(parts := fields.get(key), list):
                 fields[key] = [
@@ -237,7 +236,7 @@ class _Loader:
                 f"has no schemaVersion; read as {CURRENT_VERSION} "
                 f"(`runevals upgrade {self.source.path}` writes it so)"
             )
-            self.problems.append(self._problem((), message, "notice"))
+            self._report((), message, "notice")
         if self.shape == "parallel":
             value: Any = self.source.value
             prompts, expected = value.get("prompts"), value.get("expected_responses")
@@ -250,10 +249,10 @@ class _Loader:
         if newer:
             belong = f"belong{'s' if len(newer) == 1 else ''} to schemaVersion {CURRENT_VERSION}"
             message = f"{', '.join(newer)} {belong} and can be used; raise the version"
-            self.problems.append(self._problem(("schemaVersion",), message, "notice"))
+            self._report(("schemaVersion",), message, "notice")
 
     def _complain(self, complaint: Complaint, document: Mapping[str, Any]) -> None:
-        level: Literal["error", "warning"] = "error"
+        level: Level = "error"
         if complaint.key:
             at_root = len(complaint.json_path) == 1
             declared = self.shape == "versioned" and CLOSED_SINCE <= self.version <= NEWEST_KNOWN
@@ -269,8 +268,7 @@ class _Loader:
         if complaint.key and complaint.json_path[-1] in _OF_EXTENSION:
             place = phrase(complaint.json_path[:-1] == ("extensions", "runevals"), " of each item")
             message += f'; write it as "extensions": {{"runevals": {{"{complaint.json_path[-1]}": …}}}}{place}'
-        problem = self._problem(complaint.json_path, message, level, key=complaint.key)
-        self.problems.append(replace(problem, rule=complaint.rule))
+        self._report(complaint.json_path, message, level, key=complaint.key, rule=complaint.rule)
 
     # -- one item
 
@@ -311,10 +309,8 @@ class _Loader:
         """An error for a misspelt `runevals`: what is in it would be lost, such as `critical`."""
         for name in names:
             if checking.is_misspelt(name, "runevals"):
-                problem = self._problem(
-                    (*json_path, name), f"'{name}' is not read; did you mean 'runevals'?", "error", key=True
-                )
-                self.problems.append(replace(problem, rule="unknown-key"))
+                message = f"'{name}' is not read; did you mean 'runevals'?"
+                self._report((*json_path, name), message, key=True, rule="unknown-key")
 
     def _workspace(
         self, extension: Mapping[str, Any], outer: Mapping[str, Any] | None, json_path: JsonPath
@@ -333,7 +329,7 @@ class _Loader:
             files = files_of(extension.get("files", ()), places)
             return workspace, files, workspace_fingerprint(workspace, files, self.hash_of)
         except Unusable as error:
-            self._error(at, f"workspace: {error}")
+            self._report(at, f"workspace: {error}")
             return None, {}, {}
 
     def _defaults(self, document: Mapping[str, Any]) -> Checks:
@@ -381,7 +377,7 @@ class _Loader:
         if expected is None:
             if needing := [name for name, spec in checks.items() if checking.needs_expected(spec)]:
                 message = f"expected_response is missing, but {', '.join(needing)} compares with it"
-                self._error(json_path, message, "no-expected")
+                self._report(json_path, message, rule="no-expected")
         else:
             expected_at = self._in_file((*json_path, "expected_response"))
             self.problems += checking.expected_problems(self.source, expected_at, expected, specs)
@@ -402,23 +398,18 @@ class _Loader:
 
     def _in_file(self, json_path: JsonPath) -> JsonPath:
         """The path in the file of a path in the upgraded document."""
-        if self.shape in ("versioned", "unversioned", None) or not json_path or json_path[0] != "items":
+        if json_path[:1] != ("items",):
             return json_path
-        if self.shape == "array":
-            return json_path[1:]
-        if self.shape == "item":
-            return json_path[2:]
-        column = "expected_responses" if "expected_response" in json_path[2:] else "prompts"
-        return (column, *json_path[1:2])
+        if self.shape == "parallel":
+            column = "expected_responses" if "expected_response" in json_path[2:] else "prompts"
+            return (column, *json_path[1:2])
+        return json_path[_ADDED_STEPS.get(self.shape, 0) :]
 
-    def _problem(
-        self, json_path: JsonPath, message: str, level: Literal["error", "warning", "notice"], *, key: bool = False
-    ) -> FileProblem:
-        problem = self.source.problem(self._in_file(json_path), message, key=key)
-        return replace(problem, level=level)
-
-    def _error(self, json_path: JsonPath, message: str, rule: str = "meaning") -> None:
-        self.problems.append(replace(self._problem(json_path, message, "error"), rule=rule))
+    def _report(
+        self, at: JsonPath, message: str, level: Level = "error", *, key: bool = False, rule: str = "meaning"
+    ) -> None:
+        problem = self.source.problem(self._in_file(at), message, key=key, rule=rule, level=level)
+        self.problems.append(problem)
 
 
 def _citations(value: object) -> tuple[Citation, ...] | None:

@@ -173,7 +173,7 @@ def _renamed(source: Source, options: LoadOptions) -> tuple[list[str], list[File
         return columns, []
     which = " and ".join(f"{_WORDS[ours]} '{column}'" for ours, column in guesses.items())
     message = f"reads {which}; `columns: {{prompt: …, expected: …}}` beside its path in the settings names others"
-    return columns, [replace(source.problem((), message), level="notice")]
+    return columns, [source.problem((), message, level="notice")]
 
 
 def _rows_of(value: Any) -> list[Any]:

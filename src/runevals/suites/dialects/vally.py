@@ -123,7 +123,7 @@ class _Reader(Struct, kw_only=True):
         timeout = run.pop("timeout", None)
         if run:
             message = f"{', '.join(sorted(run))}: the settings say how often, of what and by which judge"
-            self.problems.append(replace(self.source.problem((), message), level="notice"))
+            self.problems.append(self.source.problem((), message, level="notice"))
         return duration_s(str(timeout))
 
     def _checks(self, raw: Mapping[str, Any], at: JsonPath, turns: int) -> list[list[EvaluatorSpec]]:
