@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -54,27 +56,16 @@ def _parts_first(written: Any, source: str) -> list[Mapping[str, Any]]:
     """The entries, each after those that it combines. Raises InvalidSettings for a cycle."""
     by_id = {entry["id"]: entry for entry in written}
     if len(by_id) < len(written):
-        ids = [entry["id"] for entry in written]
-        twice = next(name for name in ids if ids.count(name) > 1)
+        ((twice, _),) = Counter(entry["id"] for entry in written).most_common(1)
         raise InvalidSettings(f"{source}: evaluators: the id '{twice}' is used twice")
-    ordered: dict[str, Mapping[str, Any]] = {}
-
-    def add(name: str, above: tuple[str, ...]) -> None:
-        if name in above:
-            circle = " → ".join((*above[above.index(name) :], name))
-            raise InvalidSettings(f"{source}: evaluators: a composite contains itself: {circle}")
-        if name in ordered or name not in by_id:
-            return
-        if len(above) > MOST_NESTED:
-            raise InvalidSettings(f"{source}: evaluators: {above[0]}: {_TOO_MUCH}")
-        for part in by_id[name].get("evaluatorIds", ()):
-            add(part, (*above, name))
-        ordered[name] = by_id[name]
-
-    for name in by_id:
-        add(name, ())
-    _require_bounded(list(ordered.values()), source)
-    return list(ordered.values())
+    parts = {name: entry.get("evaluatorIds", ()) for name, entry in by_id.items()}
+    try:
+        ordered = [by_id[name] for name in TopologicalSorter(parts).static_order() if name in by_id]
+    except CycleError as error:
+        circle = " → ".join(reversed(error.args[1]))
+        raise InvalidSettings(f"{source}: evaluators: a composite contains itself: {circle}") from None
+    _require_bounded(ordered, source)
+    return ordered
 
 
 def _require_bounded(parts_first: Sequence[Mapping[str, Any]], source: str) -> None:
