@@ -156,13 +156,9 @@ def _values(source: Source, folder: str) -> Mapping[str, Any]:
     problems += _literal_keys(source)
     if {"judge", "judges"} <= value.keys():
         problems.append(source.problem(("judges",), "stands beside 'judge'; name one, or list them all here"))
-    if not problems:
-        problems = [source.problem(place, message) for place, message in target_problems(value)]
-    if not problems:
-        entries = gate_problems(value.get("gates", ()))
-        problems = [source.problem(("gates", number, key), message) for number, key, message in entries]
-    if not problems:
-        problems = [source.problem(place, message) for place, message in _unusable(value, folder)]
+    gates = ((("gates", number, key), message) for number, key, message in gate_problems(value.get("gates", ())))
+    for stage in (target_problems(value), gates, _unusable(value, folder)):
+        problems = problems or [source.problem(place, message) for place, message in stage]
     if problems:
         raise InvalidSuite(problems)
     return _flat(value)

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
+from runevals.lib.parsing.shapes import is_number
 from runevals.lib.storage.bucket import is_in_bucket
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records.errors import InvalidSettings
 from runevals.records.rules import Mark, Shard
 from runevals.settings.table import Kind, Setting
 
+# What a file has in place of a setting's own type: 3.0 is the whole number 3.
+_OF_FILE: Mapping[tuple[Kind, type], Callable[[Any], object]] = {("whole", float): int, ("texts", list): tuple}
 _NOT_IN_ARTIFACTS = frozenset('":<>|*?\r\n\\/')
 
 
@@ -23,15 +27,13 @@ def parsed(setting: Setting, text: str, source: str) -> object:
 
 def checked(setting: Setting, value: object, source: str) -> object:
     """`value` within its bounds and choices. Raises InvalidSettings."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
+    if is_number(value):
         low, high = setting.bounds
         if (low is not None and not value >= low) or (high is not None and not value <= high):
             bounds = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}"
             raise InvalidSettings(f"{source} is {value:g}; it must be {bounds}")
-    if setting.kind == "whole" and isinstance(value, float):
-        value = int(value)  # 3.0 in a file is the whole number 3
-    if setting.kind == "texts" and isinstance(value, list):
-        value = tuple(value)
+    if convert := _OF_FILE.get((setting.kind, type(value))):
+        value = convert(value)
     for word in value if isinstance(value, list | tuple) else (value,):
         if setting.choices and not isinstance(word, bool) and word not in setting.choices:
             hint = did_you_mean(str(word), setting.choices)
