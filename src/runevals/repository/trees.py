@@ -18,6 +18,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Literal, Protocol
 
+from runevals.repository.fresh_copy import kind_of
 from runevals.repository.git import LINK, SUBMODULE, git_output, names, next_object
 
 Kind = Literal["file", "folder", "link", "repository", "other"]
@@ -228,9 +229,8 @@ class WorkTree(_Linked):
             raise CannotFollow(f"{path} cannot be read: {error.strerror}") from None
         if path.rpartition("/")[2].lower() == ".git":
             return "other"
-        if stat.S_ISDIR(mode):
-            return "repository" if os.path.lexists(f"{full}/.git") else "folder"
-        return "link" if stat.S_ISLNK(mode) else "file" if stat.S_ISREG(mode) else "other"
+        kind = kind_of(mode)
+        return "repository" if kind == "folder" and os.path.lexists(f"{full}/.git") else kind
 
     def link(self, path: str) -> str:
         return Path(f"{self._root}/{path}").readlink().as_posix()
