@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from runevals.models.http import network
+from runevals.models.http.origin import origin_of
 from runevals.models.http.reading import TooLarge, TooSlow, pieces, read_limited
 from runevals.models.http.throttle import Throttle, TryAgain, retry_after_s
 from runevals.records.errors import ExternalError
@@ -67,7 +68,7 @@ class Api:
             url, query = answer.links.get("next", {}).get("url", ""), {}
             if not url:
                 return
-            if _origin(url) != _origin(self._url):
+            if origin_of(url) != origin_of(self._url):
                 raise GitHubRefused(
                     f"{path}: GitHub's next page is said to be at another host, {urlsplit(url).netloc}"
                 )
@@ -142,10 +143,10 @@ class _Bearer:
     """Adds the token to requests to the API itself."""
 
     def __init__(self, url: str, token: str) -> None:
-        self._origin, self._token = _origin(url), token
+        self._origin, self._token = origin_of(url), token
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        if self._token and _origin(request.url or "") == self._origin:
+        if self._token and origin_of(request.url or "") == self._origin:
             request.headers["Authorization"] = f"Bearer {self._token}"
         return request
 
@@ -239,11 +240,6 @@ def _body(answer: requests.Response, host: str, most_bytes: int) -> bytes:
         raise GitHubRefused(f"{host} sends more than {most_bytes // 1024**2} MiB") from None
     except TooSlow:
         raise GitHubRefused(f"{host} sends too slowly: not complete within {TOTAL_S:g} s") from None
-
-
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
 def _display_request(method: str, url: str) -> str:
