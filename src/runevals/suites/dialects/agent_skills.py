@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import field
 from msgspec.structs import replace
 
 from runevals.lib.nullable import known, without_none
@@ -136,15 +136,13 @@ def load(source: Source, options: LoadOptions) -> Suite:
     )
 
 
-class _Reader(Struct, frozen=True, kw_only=True):
-    """Reads the cases of one file; what is wrong is collected in `problems`."""
+class _Reader(checking.Reader, frozen=True, kw_only=True):
+    """Reads the cases of one file."""
 
-    source: Source
     options: LoadOptions
     skill: SkillFolder
-    problems: list[FileProblem] = []
-    places: list[JsonPath] = []  # of the cases
-    unread: dict[str, list[tuple[JsonPath, str]]] = {}
+    places: list[JsonPath] = field(default_factory=list)  # of the cases
+    unread: dict[str, list[tuple[JsonPath, str]]] = field(default_factory=dict)
 
     def unusable(self, document: Mapping[str, Any]) -> Iterator[FileProblem]:
         """Why the file is not a suite: no cases, or cases under a key that is not read."""
@@ -206,7 +204,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
     def _case(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Case | None:  # noqa: FBT001
         prompt = first_of(object_in(raw), _PROMPTS, is_string)
         if not is_text(prompt):
-            self.problems.append(self.source.problem(place, _nothing_to_send(raw, prompt), rule="schema"))
+            self.wrong(place, _nothing_to_send(raw, prompt), rule="schema")
             return None
         checks = AgentSkillChecks(source=self.source, problems=self.problems)
         asks_for = _trigger_of(raw)
@@ -266,11 +264,11 @@ class _Reader(Struct, frozen=True, kw_only=True):
         own = isinstance(value, bool)
         names = [first_of(raw, _NAMED_SKILL, is_text) or self.skill.name] if own else _list(value)
         if not names or not all(map(is_text, names)):
-            self.problems.append(self.source.problem(at, "must be true, false, or the name of a skill"))
+            self.wrong(at, "must be true, false, or the name of a skill")
             return
         if not own and (quoted := next((name for name in names if name.casefold() in _YES_OR_NO), None)):
             message = f"'{quoted}' is text, and would be the name of a skill; write true or false without quotes"
-            self.problems.append(self.source.problem(at, message))
+            self.wrong(at, message)
             return
         for name in names:
             yield EvaluatorSpec(
@@ -292,8 +290,7 @@ class _Reader(Struct, frozen=True, kw_only=True):
                 is_note = key.startswith(f"{guess}_")
                 is_said = _trigger_of(raw) is not None if guess in _TRIGGER else bool(raw.get(guess))
                 if guess in _LOST and not is_note and not is_said:  # it would be decided without it
-                    problem = self.source.problem((*place, key), message, key=True, rule="unknown-key")
-                    self.problems.append(problem)
+                    self.wrong((*place, key), message, key=True, rule="unknown-key")
                     continue
             elif _SETS_UP.search(key):
                 message = f"'{key}' is not read: the case is run without it"
@@ -310,13 +307,12 @@ class _Reader(Struct, frozen=True, kw_only=True):
         by_name = find_files(tuple(names), bases, self.options.root)
         missing = [name for name, path in by_name.items() if path is None]
         for name in missing:
-            problem = self.source.warning(
+            self.warn(
                 (*place, names[name]) if isinstance(value, list) else place,
                 f"there is no file {name} in the skill, beside this file or in the repository"
                 f"{' (write a relative path)' if name.startswith(('/', '~')) else ''}; "
                 "the case is errored, and not run without it",
             )
-            self.problems.append(problem)
         files = {place_of(name): path for name, path in by_name.items() if path is not None}
         message = f"its files are missing: {', '.join(missing)}"
         return files, Problem(code="file_missing", message=message) if missing else None

@@ -17,13 +17,12 @@ from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED, TYPES
 from runevals.lib.nullable import without_none
 from runevals.lib.parsing.shapes import entries_of, is_number, is_whole, objects_in, text_in, texts_in
-from runevals.lib.parsing.source import JsonPath, Source
+from runevals.lib.parsing.source import JsonPath
 from runevals.lib.text.numbers import phrase
 from runevals.lib.text.suggest import nearest
-from runevals.records import EvaluatorSpec, FileProblem, cut_name, one_line
-from runevals.records.errors import InvalidOptions
+from runevals.records import EvaluatorSpec, cut_name, one_line
 from runevals.suites.dialects.assertions import numbered
-from runevals.suites.dialects.checking import LOST_CHECK
+from runevals.suites.dialects.checking import LOST_CHECK, Reader
 from runevals.suites.dialects.synonyms import first_of, is_id, is_string, is_text
 
 # Lists of statements and of checks: what must hold, and what must not.
@@ -64,11 +63,8 @@ def has_checks(key: str) -> bool:
     return key in CHECKS or is_negated(key) or key in _REQUIRED
 
 
-class AgentSkillChecks(Struct, frozen=True, kw_only=True):
-    """Reads the checks of one case; what is wrong is collected in `problems`."""
-
-    source: Source
-    problems: list[FileProblem] = []
+class AgentSkillChecks(Reader, frozen=True, kw_only=True):
+    """Reads the checks of one case."""
 
     def specs(self, case: Mapping[str, Any], place: JsonPath) -> list[EvaluatorSpec]:
         """Everything that must hold, and must not, each with an id of its own."""
@@ -96,7 +92,7 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         if entry is None or entry == {}:
             return None
         if not isinstance(entry, Mapping):
-            self._wrong(place, "is not a check; write a statement as text, or an object with 'text'")
+            self.wrong(place, "is not a check; write a statement as text, or an object with 'text'")
             return None
         spec = self._operand(entry, place) or self._by_type(entry, place) or self._prose(entry, place, template)
         if spec is None:
@@ -106,17 +102,16 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         inverted = any(entry.get(key) is True for key in ("not", "negate", "negated"))
         name = first_of(entry, ("id", "name"), is_id)
         label = one_line(str(name if name is not None else first_of(entry, _TEXTS, is_text) or spec.id))
-        return self._built(
-            replace(spec, id=cut_name(label), weight=float(weight), negated=spec.negated is not inverted), place
-        )
+        spec = replace(spec, id=cut_name(label), weight=float(weight), negated=spec.negated is not inverted)
+        return spec if self.can_be_built(spec, place) else None
 
     def _statement(self, text: str, place: JsonPath, template: str) -> EvaluatorSpec | None:
         if not text.strip():
-            self._lost(place, "is blank, and is not checked; write what must hold, or remove it")
+            self.warn(place, "is blank, and is not checked; write what must hold, or remove it", rule=LOST_CHECK)
             return None
         if _PATTERN.search(text):
             message = "looks like a pattern, and a judge is asked about it; {type: regex, pattern: '…'} asks code"
-            self._warn(place, message.replace("…", text))
+            self.warn(place, message.replace("…", text))
         options = {"statement": template.replace("{}", text)}
         return self._at(EvaluatorSpec(name="statement", id=cut_name(one_line(text)), options=options), place)
 
@@ -126,21 +121,25 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
         kind = _kind(entry)
         if text is None and (fault := _misspelt(entry) or _unusable(entry)) is not None:
             at, message, is_of_key = fault
-            self.problems.append(self.source.problem((*place, *at), message, key=is_of_key))
+            self.wrong((*place, *at), message, key=is_of_key)
             return None
         if any(key in entry for key in _COMMANDS):
-            self._warn(place, f"names a command; commands in a suite are never run{phrase(text, _INSTEAD)}")
+            self.warn(place, f"names a command; commands in a suite are never run{phrase(text, _INSTEAD)}")
         elif isinstance(entry.get("check"), str) and _EXPRESSION.fullmatch(entry["check"].strip()):
-            self._warn(place, "'check' is an expression of another tool; a judge decides whether it holds")
+            self.warn(place, "'check' is an expression of another tool; a judge decides whether it holds")
         elif kind in _BY_WORD:
-            self._warn(place, f"'{entry['type']}' needs 'value': {_BY_WORD[kind].operand}{phrase(text, _INSTEAD)}")
+            self.warn(place, f"'{entry['type']}' needs 'value': {_BY_WORD[kind].operand}{phrase(text, _INSTEAD)}")
         elif kind and kind not in _JUDGED and any(key in entry for key in _OPERANDS):
-            self._warn(place, f"the type '{entry['type']}' is not one that we decide{phrase(text, _INSTEAD)}")
+            self.warn(place, f"the type '{entry['type']}' is not one that we decide{phrase(text, _INSTEAD)}")
         if text is None:
             text = first_of(entry, ("prompt", "value", "rubric"), is_string)
             text = text if text is None or kind in _JUDGED or not kind else f"{kind.replace('_', ' ')}: {text}"
         if text is None:
-            self._lost(place, f"is not read (keys: {', '.join(map(str, entry))}); write what must hold as 'text'")
+            self.warn(
+                place,
+                f"is not read (keys: {', '.join(map(str, entry))}); write what must hold as 'text'",
+                rule=LOST_CHECK,
+            )
             return None
         return self._statement(text, place, template)
 
@@ -169,31 +168,13 @@ class AgentSkillChecks(Struct, frozen=True, kw_only=True):
             children += _members(str(key), entries_of(value))
         unknown = [key for key in check if not _members(str(key), [""])]
         if unknown:
-            self._lost(place, f"'check' has {', '.join(map(repr, unknown))}, which is not read")
+            self.warn(place, f"'check' has {', '.join(map(repr, unknown))}, which is not read", rule=LOST_CHECK)
         if not children:
             return None
         return self._at(EvaluatorSpec(name="assert-set", children=tuple(numbered(children))), place)
 
     def _at(self, spec: EvaluatorSpec, place: JsonPath) -> EvaluatorSpec:
         return replace(spec, location=self.source.locate(place))
-
-    def _built(self, spec: EvaluatorSpec, place: JsonPath) -> EvaluatorSpec | None:
-        try:
-            catalogue.build(spec)
-        except InvalidOptions as error:
-            for _, sentence in error.problems:
-                self._wrong(place, sentence, rule="evaluator-options")
-            return None
-        return spec
-
-    def _wrong(self, place: JsonPath, message: str, rule: str = "meaning") -> None:
-        self.problems.append(self.source.problem(place, message, rule=rule))
-
-    def _warn(self, place: JsonPath, message: str) -> None:
-        self.problems.append(self.source.warning(place, message))
-
-    def _lost(self, place: JsonPath, message: str) -> None:
-        self.problems.append(self.source.warning(place, message, rule=LOST_CHECK))
 
 
 def unread_checks(case: Mapping[str, Any], key: str) -> str:

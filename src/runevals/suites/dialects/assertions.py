@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import field
 from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
@@ -14,11 +14,11 @@ from runevals.evaluators.format_names import INVERTED, TYPES
 from runevals.evaluators.text.numbers import number_text
 from runevals.lib.nullable import distinct, known
 from runevals.lib.parsing.shapes import is_number, text_in
-from runevals.lib.parsing.source import LANGUAGES, JsonPath, Source, code_file, path_inside
+from runevals.lib.parsing.source import LANGUAGES, JsonPath, code_file, path_inside
 from runevals.lib.text.suggest import did_you_mean
-from runevals.records import EvaluatorSpec, FileProblem
+from runevals.records import EvaluatorSpec
 from runevals.records.errors import UsageError
-from runevals.suites.dialects.checking import evaluator_problems
+from runevals.suites.dialects.checking import Reader, evaluator_problems
 
 MOST_NESTED, MOST_COMBINED = 16, 1000
 _COMMON = frozenset({"type", "not", "weight", "threshold", "children"})
@@ -26,16 +26,14 @@ _TEXT_VALUE = frozenset({"contains", "starts_with", "ends_with"})
 _NEEDS_CONTEXT = frozenset({"faithfulness", "context_recall"})
 
 
-class Assertions(Struct, frozen=True, kw_only=True):
+class Assertions(Reader, frozen=True, kw_only=True):
     """Reads the assertions of one sample; what is wrong is collected in `problems`."""
 
-    source: Source
     sample: Mapping[str, Any]
     folder: Path | None  # of the suite file, for relative `fn`; None if it has none
     root: Path
     definitions: Mapping[str, EvaluatorSpec]
-    problems: list[FileProblem] = []
-    files: list[Path] = []  # that were read
+    files: list[Path] = field(default_factory=list)  # that were read
 
     def specs(self, json_path: JsonPath) -> tuple[EvaluatorSpec, ...]:
         """The sample's assertions, each with a unique id: its type, and a number if the type is repeated."""
@@ -59,9 +57,9 @@ class Assertions(Struct, frozen=True, kw_only=True):
                     path = path_inside(self.root, file_name, base=self.folder, what="return_file")
                     mock["return"] = path.read_text(encoding="utf-8")
                 except (UsageError, UnicodeDecodeError) as error:
-                    self._wrong((*at, "return_file"), str(error))
+                    self.wrong((*at, "return_file"), str(error))
             elif "return" not in mock and "return_seq" not in mock:
-                self._wrong(at, "needs 'return', 'return_file' or 'return_seq'")
+                self.wrong(at, "needs 'return', 'return_file' or 'return_seq'")
             mocks.append(mock)
         return mocks
 
@@ -72,7 +70,7 @@ class Assertions(Struct, frozen=True, kw_only=True):
             queue += queue.pop().get("children", ())
             count += 1
         if count > MOST_COMBINED:
-            self._wrong(json_path, f"combines more than {MOST_COMBINED} assertions")
+            self.wrong(json_path, f"combines more than {MOST_COMBINED} assertions")
         return count <= MOST_COMBINED
 
     def _spec(self, assertion: Mapping[str, Any], json_path: JsonPath, depth: int) -> EvaluatorSpec | None:
@@ -82,12 +80,12 @@ class Assertions(Struct, frozen=True, kw_only=True):
         preset = kind.startswith("preset-") and kind in catalogue.names()
         if kind not in TYPES and not preset and kind not in catalogue.plugin_evaluators():
             hint = did_you_mean(kind, (*TYPES, *self.definitions))
-            self._wrong(
+            self.wrong(
                 (*json_path, "type"), f"there is no assertion type '{kind}'{hint}", rule="unknown-evaluator"
             )
             return None
         if depth > MOST_NESTED + (kind != "assert-set"):
-            self._wrong(json_path, f"is nested deeper than {MOST_NESTED} assert-sets")
+            self.wrong(json_path, f"is nested deeper than {MOST_NESTED} assert-sets")
             return None
         name = INVERTED.get(kind, kind)
         children: tuple[EvaluatorSpec, ...] = ()
@@ -102,7 +100,7 @@ class Assertions(Struct, frozen=True, kw_only=True):
         try:
             options = self._options(kind, name, assertion)
         except UsageError as error:
-            self._wrong(json_path, str(error))
+            self.wrong(json_path, str(error))
             return None
         if kind != "custom":
             self._warn_of_unknown(kind, name, assertion, json_path)
@@ -135,8 +133,7 @@ class Assertions(Struct, frozen=True, kw_only=True):
         for key in assertion:
             if key not in keys:
                 message = f"{kind}: unknown option '{key}'{did_you_mean(key, keys)}"
-                problem = self.source.warning((*json_path, key), message, key=True, rule="unknown-key")
-                self.problems.append(problem)
+                self.warn((*json_path, key), message, key=True, rule="unknown-key")
 
     def _check_mock(self, value: str) -> None:
         tool, _, number = value.partition(":")
@@ -171,9 +168,6 @@ class Assertions(Struct, frozen=True, kw_only=True):
         problems = list(evaluator_problems(self.source, json_path, spec.name, {}, {}, complete))
         self.problems.extend(problems)
         return None if problems else complete
-
-    def _wrong(self, json_path: JsonPath, message: str, rule: str = "meaning") -> None:
-        self.problems.append(self.source.problem(json_path, message, rule=rule))
 
 
 def numbered(specs: Sequence[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:

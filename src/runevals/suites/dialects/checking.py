@@ -85,6 +85,31 @@ def evaluator_problems(
             yield source.problem(at, sentence, key=option is not None, rule="evaluator-options")
 
 
+class Reader(Struct, frozen=True, kw_only=True):
+    """Reads a part of one file; what is wrong is collected in `problems`."""
+
+    source: Source
+    problems: list[FileProblem] = []
+
+    def wrong(self, at: JsonPath, message: str, *, key: bool = False, rule: str = "meaning") -> None:
+        """An error at this path."""
+        self.problems.append(self.source.problem(at, message, key=key, rule=rule))
+
+    def warn(self, at: JsonPath, message: str, *, key: bool = False, rule: str = "meaning") -> None:
+        """A warning at this path."""
+        self.problems.append(self.source.warning(at, message, key=key, rule=rule))
+
+    def can_be_built(self, spec: EvaluatorSpec, at: JsonPath, before: str = "") -> bool:
+        """Whether a check can be; if not, the problems with its options are reported, each after these words."""
+        try:
+            catalogue.build(spec)
+        except InvalidOptions as error:
+            for _, sentence in error.problems:
+                self.wrong(at, f"{before}{sentence}", rule="evaluator-options")
+            return False
+        return True
+
+
 def needs_expected(spec: EvaluatorSpec) -> bool:
     """Whether an evaluator has nothing to judge without an expected text; False if it cannot be built."""
     try:

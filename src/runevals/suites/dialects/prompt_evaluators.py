@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.evaluators import catalogue
 from runevals.lib.nullable import without_none
-from runevals.lib.parsing.source import JsonPath, Source
+from runevals.lib.parsing.source import JsonPath
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import VARIABLE, fill_variables, variables_in
-from runevals.records import EvaluatorSpec, FileProblem
-from runevals.records.errors import InvalidOptions
+from runevals.records import EvaluatorSpec
 from runevals.suites.dialects.assertions import numbered
-from runevals.suites.dialects.checking import LOST_CHECK
+from runevals.suites.dialects.checking import LOST_CHECK, Reader
 from runevals.suites.dialects.variables import as_text
 
 # What a `string` evaluator's key is called here; capitals count.
@@ -30,13 +27,11 @@ USES = {
 _KINDS = ("string", "llm", "uses")
 
 
-class Evaluators(Struct, frozen=True, kw_only=True):
-    """Reads the evaluators of one file; problems are collected in `problems`, each once."""
+class Evaluators(Reader, frozen=True, kw_only=True):
+    """Reads the evaluators of one file, for each case; the problems of each are the same."""
 
-    source: Source
     declared: Sequence[Mapping[str, Any]]
     names: Sequence[str]  # the fields that the test data has, in any entry
-    problems: dict[FileProblem, None] = {}
 
     def specs(self, values: Mapping[str, str], entry: JsonPath) -> tuple[EvaluatorSpec, ...]:
         """The checks of one case with the fields `values`, at `entry`."""
@@ -47,7 +42,7 @@ class Evaluators(Struct, frozen=True, kw_only=True):
         declared, json_path = self.declared[index], ("evaluators", index)
         kinds = [kind for kind in _KINDS if kind in declared]
         if len(kinds) != 1 or declared[kinds[0]] == {}:
-            self._wrong(json_path, "needs one of 'string', 'llm' and 'uses', and something to look for")
+            self.wrong(json_path, "needs one of 'string', 'llm' and 'uses', and something to look for")
             return
         match kinds[0]:
             case "string":
@@ -61,21 +56,21 @@ class Evaluators(Struct, frozen=True, kw_only=True):
             spec_ = replace(spec, id=declared.get("name", spec.name), location=self.source.locate(at, key=True))
             # Whether the fields of an entry decide what a `string` evaluator looks for.
             has_variables = any(VARIABLE.search(as_text(value)) for value in declared.get("string", {}).values())
-            if self._can_be_built(spec_, entry if has_variables else at):
+            if self.can_be_built(spec_, entry if has_variables else at, f"{spec_.id}: "):
                 yield spec_
 
     def _uses(self, name: str, json_path: JsonPath) -> list[EvaluatorSpec]:
         """The evaluator of GitHub that is named; one that nothing here measures is lost with a warning."""
         if name not in USES:
             message = f"'{name}' is lost: no evaluator here measures it"
-            self.problems[self.source.warning(json_path, message, rule=LOST_CHECK)] = None
+            self.warn(json_path, message, rule=LOST_CHECK)
             return []
         return [EvaluatorSpec(name=USES[name])]
 
     def _string(self, key: str, value: object, json_path: JsonPath, values: Mapping[str, str]) -> EvaluatorSpec:
         text, missing = fill_variables(as_text(value), values)
         for name in missing:
-            self._wrong(
+            self.wrong(
                 (*json_path, "string", key), f"'{{{{{name}}}}}' has no value in some test data{self._hint(name)}"
             )
         name = STRINGS[key]
@@ -103,9 +98,9 @@ class Evaluators(Struct, frozen=True, kw_only=True):
         }
         for name in variables_in(text):
             if name not in variables:
-                self._wrong(json_path, f"the prompt has no variable '{name}'{self._hint(name)}")
+                self.wrong(json_path, f"the prompt has no variable '{name}'{self._hint(name)}")
             elif "-" in name:
-                self._wrong(
+                self.wrong(
                     json_path, f"'{name}': a variable in the prompt of a judge must not have a hyphen; rename it"
                 )
         return VARIABLE.sub(lambda match: variables.get(match[1], match[1]), text)
@@ -113,15 +108,3 @@ class Evaluators(Struct, frozen=True, kw_only=True):
     def _hint(self, name: str) -> str:
         names = ("completion", "expected", *self.names)
         return did_you_mean(name, names) or f" (there is {', '.join(dict.fromkeys(names))})"
-
-    def _can_be_built(self, spec: EvaluatorSpec, json_path: JsonPath) -> bool:
-        try:
-            catalogue.build(spec)
-        except InvalidOptions as error:
-            for _, sentence in error.problems:
-                self._wrong(json_path, f"{spec.id}: {sentence}", rule="evaluator-options")
-            return False
-        return True
-
-    def _wrong(self, json_path: JsonPath, message: str, *, rule: str = "meaning") -> None:
-        self.problems[self.source.problem(json_path, message, rule=rule)] = None

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.nullable import if_known
@@ -21,7 +20,7 @@ from runevals.lib.parsing.source import JsonPath, Source, pointer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import VARIABLE, fill_variables
-from runevals.records import LABELS, Case, FileProblem, Message, Suite, Turn
+from runevals.records import LABELS, Case, Message, Suite, Turn
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects import checking
 from runevals.suites.dialects.options import LoadOptions
@@ -58,7 +57,7 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
         messages = tuple(Message(role=one["role"], content=one["content"]) for one in document["messages"])
         reader = _Reader.of(source, document)
         cases = [reader.case(index, entry) for index, entry in enumerate(document["testData"])]
-        problems += [*reader.problems, *reader.evaluators.problems]
+        problems += dict.fromkeys(reader.problems)
         problems += checking.without_expected(
             source, ("testData",), cases, enumerate(document["testData"]), "case"
         )
@@ -68,31 +67,29 @@ def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dia
     return checking.suite_of(source.path, NAME, cases, problems, description=description, messages=messages)
 
 
-class _Reader(Struct, frozen=True, kw_only=True):
-    """Reads the cases of one file; problems are collected in `problems`, each once."""
+class _Reader(checking.Reader, frozen=True, kw_only=True):
+    """Reads the cases of one file, of which several may have the same problem."""
 
-    source: Source
     document: Mapping[str, Any]
     parameters: Mapping[str, object]
     variables: frozenset[str]  # that a message or an evaluator names
     evaluators: Evaluators
-    problems: dict[FileProblem, None]
 
     @classmethod
     def of(cls, source: Source, document: Mapping[str, Any]) -> _Reader:
         names = tuple(dict.fromkeys(name for entry in document["testData"] for name in entry))
-        problems: dict[FileProblem, None] = {}
+        file = checking.Reader(source=source)
         if document["messages"][-1]["role"] != "user":
             json_path: JsonPath = ("messages", len(document["messages"]) - 1, "role")
-            message = "the last message must be the user's: it is the prompt that is answered"
-            problems[source.problem(json_path, message)] = None
+            file.wrong(json_path, "the last message must be the user's: it is the prompt that is answered")
+        declared = document.get("evaluators", ())
         return cls(
             source=source,
             document=document,
-            parameters=_parameters(source, document, problems),
+            parameters=_parameters(file, document),
             variables=frozenset(VARIABLE.findall(canonical([document["messages"], document.get("evaluators")]))),
-            evaluators=Evaluators(source=source, declared=document.get("evaluators", ()), names=names),
-            problems=problems,
+            evaluators=Evaluators(source=source, declared=declared, names=names, problems=file.problems),
+            problems=file.problems,
         )
 
     def case(self, index: int, entry: Mapping[str, Any]) -> Case:
@@ -136,34 +133,31 @@ class _Reader(Struct, frozen=True, kw_only=True):
                 line = self.source.locate(("messages", number, "content")).line
                 message = f"has no '{name}', which the message at line {line} uses; it is sent as '{{{{{name}}}}}'"
                 message += did_you_mean(name, values)
-                self.problems[self.source.warning(("testData", index), message)] = None
+                self.warn(("testData", index), message)
         return messages
 
 
-def _parameters(
-    source: Source, document: Mapping[str, Any], problems: dict[FileProblem, None]
-) -> Mapping[str, object]:
+def _parameters(file: checking.Reader, document: Mapping[str, Any]) -> Mapping[str, object]:
     """`modelParameters` and the format of the answer, as the chat API calls them."""
     parameters: dict[str, object] = {}
     for key, value in document.get("modelParameters", {}).items():
         name = _CAPITAL.sub(lambda match: f"_{match[0].lower()}", key)
         if name in _OURS_TO_SEND:
-            problem = source.problem(("modelParameters", key), f"'{key}' is not a parameter of a model", key=True)
-            problems[problem] = None
+            file.wrong(("modelParameters", key), f"'{key}' is not a parameter of a model", key=True)
         parameters[name] = value
     kind = document.get("responseFormat")
     if kind == "json_schema":
-        parameters["response_format"] = {"type": kind, "json_schema": _json_schema(source, document, problems)}
+        parameters["response_format"] = {"type": kind, "json_schema": _json_schema(file, document)}
     elif kind is not None:
         parameters["response_format"] = {"type": kind}
     return parameters
 
 
-def _json_schema(source: Source, document: Mapping[str, Any], problems: dict[FileProblem, None]) -> object:
+def _json_schema(file: checking.Reader, document: Mapping[str, Any]) -> object:
     """`jsonSchema` as the chat API wants it: `{name, schema}`; a bare schema gets a name."""
     value: Any = json_in(document.get("jsonSchema"))
     if not isinstance(value, dict):
         message = "responseFormat json_schema needs 'jsonSchema', a JSON object {name, schema}"
-        problems[source.problem(("jsonSchema",), message)] = None
+        file.wrong(("jsonSchema",), message)
         return {}
     return value if {"name", "schema"} <= value.keys() else {"name": "response", "schema": value}
