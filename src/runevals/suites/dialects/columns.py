@@ -22,6 +22,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
         *("gold", "target", "answer", "outputs", "output", "completion"),
     ),
 }
+_NO_PROMPTS = frozenset({"id", "category", "tags", "critical", *_NAMES["expected"]})
 _ANSWER = {RESPONSE: ("response", "actual_output", "prediction", "answer", "output", "outputs", "completion")}
 # The keys of `columns`
 OURS = {"prompt": "input", "expected": "expected", "id": "id", "category": "category", "response": RESPONSE}
@@ -53,17 +54,15 @@ def fill(rows: Sequence[object], options: LoadOptions) -> dict[str, str]:
     first of them stands for the prompt: another prompt file does not make other cases. Answers that are scored
     are in a column that is neither of the two.
     """
-    variables = options.variables
     columns = columns_of(rows)
+    own = [name for name in columns if name not in _NO_PROMPTS]
+    has_variables = "input" not in columns and not set(own).isdisjoint(options.variables)
     renamed = {OURS[key]: column for key, column in options.columns.items()}
     for ours, names in {**_NAMES, **(_ANSWER if options.evaluate_only else {})}.items():
-        column = next((name for name in names if name in columns and name not in renamed.values()), None)
-        if ours == "input" and variables and "input" not in columns:
-            own = [
-                name for name in columns if name not in ("id", "category", "tags", "critical", *_NAMES["expected"])
-            ]
-            usual = next((name for name in OF_QUESTION if name in own), next(iter(own), None))
-            column = usual if any(name in variables for name in own) else column
+        free = [name for name in columns if name not in renamed.values()]
+        column = next(filter(free.__contains__, names), None)
+        if ours == "input" and has_variables:
+            column = next(filter(own.__contains__, (*OF_QUESTION, *own)))
         if ours not in renamed and column is not None:
             renamed[ours] = column
     for row in objects_in(rows):
