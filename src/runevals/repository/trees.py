@@ -10,6 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from errno import EINVAL, ENAMETOOLONG, ENOENT, ENOTDIR
 from fnmatch import translate
 from functools import cached_property
@@ -183,11 +184,9 @@ class FolderTree:
         self._root = root
 
     def kind(self, path: str) -> Kind | None:
-        try:
-            mode = os.lstat(self._root / path).st_mode
-        except (OSError, ValueError):
-            return None
-        return "link" if stat.S_ISLNK(mode) else "folder" if stat.S_ISDIR(mode) else "file"
+        with suppress(OSError, ValueError):
+            return kind_of(os.lstat(self._root / path).st_mode)
+        return None
 
     def names(self, folder: str) -> Iterable[str]:
         try:
