@@ -105,6 +105,11 @@ class Agent(ABC):
         return {}
 
 
+def option(name: str, value: str | None) -> list[str]:
+    """An option of a command line with its value; none without one."""
+    return [name, value] if value else []
+
+
 def install(agent: Agent) -> str:
     """How its command line is installed."""
     return f"npm install -g {agent.package}"

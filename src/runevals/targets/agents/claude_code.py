@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runevals.lib.parsing.shapes import list_in, objects_in
-from runevals.targets.agents.agent import Agent, Ask
+from runevals.targets.agents.agent import Agent, Ask, option
 from runevals.targets.agents.stream import Event, Reader, Usage, count, text_of, text_or_none
 from runevals.targets.program_report import number, skills
 
@@ -129,8 +129,8 @@ class ClaudeCode(Agent):
             *("--permission-mode", "dontAsk", f"--tools={','.join(tools)}", f"--allowedTools={allowed}"),
             f"--settings={json.dumps(self._above_the_workspace(ask))}",
             *("--strict-mcp-config", f"--mcp-config={json.dumps({'mcpServers': servers})}"),
-            *(("--model", ask.model) if ask.model else ()),
-            *(("--resume", ask.session) if ask.session else ()),
+            *option("--model", ask.model),
+            *option("--resume", ask.session),
             *("--", ask.prompt),
         ]
 

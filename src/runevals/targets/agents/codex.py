@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from runevals.targets.agents.agent import Agent, AgentSettings, Ask
+from runevals.targets.agents.agent import Agent, AgentSettings, Ask, option
 from runevals.targets.agents.stream import Event, Reader, text_of, usage_of
 
 _TOOLS = {"shell": ("shell", "exec_command"), "write": ("apply_patch",), "web": ("web_search",)}
@@ -105,7 +105,7 @@ class Codex(Agent):
             *("-c", f'sandbox_mode="{"workspace-write" if writes else "read-only"}"', "-c", f'web_search="{web}"'),
             # Its own temporary folder is enough; in /tmp, it leaves an empty `.git` if it is killed.
             *("-c", "sandbox_workspace_write.exclude_slash_tmp=true", "-c", 'approval_policy="never"'),
-            *(("-m", ask.model) if ask.model else ()),
+            *option("-m", ask.model),
             *("--", *((ask.session,) if ask.session else ()), ask.prompt),
         ]
 

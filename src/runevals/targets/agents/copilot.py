@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import astuple
 
 from runevals.records.agent import MCP
-from runevals.targets.agents.agent import Agent, AgentSettings, Ask
+from runevals.targets.agents.agent import Agent, AgentSettings, Ask, option
 from runevals.targets.agents.stream import Event, Reader, Usage, text_or_none, usage_of
 from runevals.targets.program_report import skills
 
@@ -102,7 +102,7 @@ class Copilot(Agent):
             *(f"--available-tools={','.join(tools or [_NONE])}", "--allow-all-tools"),
             f"--additional-mcp-config={json.dumps({'mcpServers': servers})}",
             *(("--allow-all-urls",) if settings.has("web") else ()),
-            *(("--model", ask.model) if ask.model else ()),
+            *option("--model", ask.model),
             *((f"--resume={ask.session}",) if ask.session else ()),
         ]
 

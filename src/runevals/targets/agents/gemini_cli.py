@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.targets.agents.agent import Agent, AgentSettings, Ask
+from runevals.targets.agents.agent import Agent, AgentSettings, Ask, option
 from runevals.targets.agents.stream import Event, Reader, text_or_none, usage_of
 
 _TOOLS = {
@@ -80,8 +80,8 @@ class GeminiCli(Agent):
             *ask.settings.args,
             *("--skip-trust", f"--prompt={ask.prompt}", "-o", "stream-json", "--yolo"),
             *(f"--allowed-mcp-server-names={name}" for name in servers or (_NO_SERVER,)),
-            *(("-m", ask.model) if ask.model else ()),
-            *(("--resume", ask.session) if ask.session else ()),
+            *option("-m", ask.model),
+            *option("--resume", ask.session),
         ]
 
     def home(self, settings: AgentSettings, environment: Mapping[str, str]) -> Mapping[str, str]:  # noqa: ARG002
