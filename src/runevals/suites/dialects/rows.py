@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TextIO
 
 from msgspec.structs import replace
 
 from runevals.evaluators.format_names import PRESETS
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.shapes import list_in, object_in, objects_in, options_by_name
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
 from runevals.lib.text.numbers import phrase
@@ -285,19 +286,16 @@ def _case(
     )
 
 
+_TYPES: Mapping[str, Callable[[str], object]] = {
+    "tags": lambda cell: list(filter(None, map(str.strip, cell.split(",")))),
+    "critical": lambda cell: {"true": True, "false": False}.get(cell.lower(), cell),
+}
+
+
 def _typed_row(row: Mapping[str, str | None]) -> dict[str, object]:
-    values: dict[str, object] = {}
-    for name, cell in row.items():
-        if not cell:
-            values[name] = None
-        elif name == "tags":
-            values[name] = list(filter(None, map(str.strip, cell.split(","))))
-        elif name == "critical" and cell.lower() in ("true", "false"):
-            values[name] = cell.lower() == "true"
-        else:
-            values[name] = cell
     # A column that is there but empty is known; only the keys with a meaning of ours must not be null.
-    return {name: value for name, value in values.items() if value is not None or name not in ("tags", "critical")}
+    cells = {name: cell for name, cell in row.items() if cell or name not in _TYPES}
+    return {name: if_known(_TYPES.get(name, str), cell or None) for name, cell in cells.items()}
 
 
 def _in_line(display_path: str, line: int, message: str, column: int | None = None) -> FileProblem:
