@@ -207,8 +207,8 @@ class _Reader(checking.Reader, frozen=True, kw_only=True):
             self.wrong(place, _nothing_to_send(raw, prompt), rule="schema")
             return None
         checks = AgentSkillChecks(source=self.source, problems=self.problems)
-        asks_for = _trigger_of(raw)
-        of_checks = {key: value for key, value in raw.items() if asks_for is None or key != asks_for[0]}
+        at_trigger, _ = _trigger_of(raw)
+        of_checks = {key: value for key, value in raw.items() if (key,) != at_trigger}
         specs = (*self._triggers(raw, place, expected), *checks.specs(of_checks, place))
         self._note_unread(of_checks, place, raw)
         files, problem = self._files(raw.get("files") or [], (*place, "files"))
@@ -256,11 +256,10 @@ class _Reader(checking.Reader, frozen=True, kw_only=True):
 
     def _triggers(self, raw: Mapping[str, Any], place: JsonPath, expected: bool | None) -> Iterator[EvaluatorSpec]:  # noqa: FBT001
         """`should_trigger`: whether the skill is to be loaded, or the names of those that are."""
-        asks_for = _trigger_of(raw)
-        value: Any = expected if asks_for is None else asks_for[1]
+        at_trigger, value = _trigger_of(raw, expected)
         if value is None:
             return
-        at = place if asks_for is None else (*place, asks_for[0])
+        at = (*place, *at_trigger)
         own = isinstance(value, bool)
         names = [first_of(raw, _NAMED_SKILL, is_text) or self.skill.name] if own else _list(value)
         if not names or not all(map(is_text, names)):
@@ -288,7 +287,7 @@ class _Reader(checking.Reader, frozen=True, kw_only=True):
             if guess := nearest(key, sorted(_READ), least=MISSPELT):
                 message = f"'{key}' is not read; did you mean '{guess}'?"
                 is_note = key.startswith(f"{guess}_")
-                is_said = _trigger_of(raw) is not None if guess in _TRIGGER else bool(raw.get(guess))
+                is_said = bool(_trigger_of(raw)[0] if guess in _TRIGGER else raw.get(guess))
                 if guess in _LOST and not is_note and not is_said:  # it would be decided without it
                     self.wrong((*place, key), message, key=True, rule="unknown-key")
                     continue
@@ -321,7 +320,7 @@ class _Reader(checking.Reader, frozen=True, kw_only=True):
 def _nothing_to_send(raw: object, prompt: str | None) -> str:
     if prompt is not None:
         return "has an empty prompt"
-    word = "query" if _trigger_of(object_in(raw)) is not None else "prompt"
+    word = "query" if _trigger_of(object_in(raw))[0] else "prompt"
     near = nearest(word, object_in(raw))
     return f"has no '{word}', which is what is sent" + phrase(near, "; '{}' is not read")
 
@@ -336,16 +335,16 @@ def _is_ours(entry: Mapping[str, Any]) -> bool:
     return prose or any(key in entry for key in _OF_SKILLS)
 
 
-def _trigger_of(raw: Mapping[str, Any]) -> tuple[str, Any] | None:
-    """(the key that says whether the skill is to be loaded, what it says)."""
+def _trigger_of(raw: Mapping[str, Any], expected: object = None) -> tuple[JsonPath, Any]:
+    """(the path of what says whether the skill is to be loaded, what it says); else its list says `expected`."""
     for key in _TRIGGER:
         if raw.get(key) is not None:
-            return key, raw[key]
+            return (key,), raw[key]
     for key in _IN_WORDS:
         word = str(raw.get(key)).lower().replace("-", "_").replace(" ", "_")
         if word in _WORDS:
-            return key, _WORDS[word]
-    return None
+            return (key,), _WORDS[word]
+    return (), expected
 
 
 def is_trigger_suite(suite: Suite) -> bool:
