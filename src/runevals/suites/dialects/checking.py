@@ -220,21 +220,20 @@ def numbered_keys(keys: Iterable[str]) -> list[str]:
 def with_numbered_keys(
     cases: Sequence[Case], pointer_of: Callable[[int], str], id_name: str
 ) -> tuple[list[Case], list[FileProblem]]:
-    """(the cases, a warning for those with the prompts of an earlier one, and an error for each of the same key).
+    """(the cases, one warning if some have the prompts of an earlier one, and an error for each of the same key).
 
     Cases with an id or name of their own keep their key.
     """
     pairs = list(zip(cases, numbered_keys(case.key for case in cases), strict=True))
     numbered = [case if key == case.key else replace(case, key=key) for case, key in pairs]
     first = {case.key: case for case in reversed(cases)}
-    # Key → the cases after the first that have its prompts.
-    again = grouped((case.key, index) for index, (case, key) in enumerate(pairs) if key != case.key)
+    again = [index for index, (case, key) in enumerate(pairs) if key != case.key]
     warnings = []
-    for key, (index, *others) in again.items():
-        case = numbered[index]
-        more = phrase(len(others), " ({} more: the same)")
+    for index in again[:1]:
+        case, line = numbered[index], first[pairs[index][0].key].location.line
+        more = phrase(len(again) - 1, " ({} more: the same as another)")
         message = (
-            f"has the same prompt as the case at line {first[key].location.line}{more}; its key is '{case.key}', "
+            f"has the same prompt as the case at line {line}{more}; its key is '{case.key}', "
             f"which changes if one of them is moved or removed, so give it '{id_name}'"
         )
         warning = FileProblem(
