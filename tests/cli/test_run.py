@@ -800,6 +800,20 @@ def test_an_option_of_other_tools_has_its_name_here(project, runevals):
     ended(code, 2, err, "No such option '--case'", "Did you mean '--filter'?")
 
 
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("--all-projects", "`gate` runs nothing: it reads results, those of several projects from one folder"),
+        ("--repeat", "`gate` runs nothing"),
+        ("--nothing", "No such option '--nothing'."),
+    ],
+)
+def test_an_option_of_a_run_is_told_to_be_none_of_gate(project, runevals, option, told):
+    code, _, err = runevals("gate", option, "x.xml")
+    ended(code, 2, " ".join(err.split()), f"No such option '{option}'", told)
+    assert ("`runevals run` has it" in " ".join(err.split())) is (option != "--nothing")
+
+
 def test_a_gate_on_a_misspelt_category_is_told_before_the_run(project, runevals):
     project.write("evals.json", {**SUITE, "items": [{**SUITE["items"][0], "category": "knowledge"}]})
     gate = "{metric: pass_rate, op: '>=', limit: 1, scope: {category: knowlege}}"

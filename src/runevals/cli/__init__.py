@@ -191,13 +191,20 @@ def _report_failure(text: str, code: int) -> int:
 
 _OTHER_TOOLS = {"--case": "--filter", "-k": "--filter", "--threshold": "--min-pass-rate", "--trials": "--repeat"}
 
+_RUN_NOTHING = {"gate": "; `gate` runs nothing: it reads results, those of several projects from one folder"}
+
 
 def _in_words(error: click.ClickException) -> str:
     """The message that click would print."""
-    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        known = {word for parameter in error.ctx.command.params for word in parameter.opts}
+    if isinstance(error, click.NoSuchOption) and (ctx := error.ctx) is not None:
+        run = commands.get_command(ctx, "run")
+        assert run is not None  # noqa: S101 - it is in COMMANDS
+        known, of_run = ({word for one in each.params for word in one.opts} for each in (ctx.command, run))
         if (ours := _OTHER_TOOLS.get(error.option_name)) in known:
-            error = click.UsageError(f"{error.message} Did you mean '{ours}'?", error.ctx)
+            error = click.UsageError(f"{error.message} Did you mean '{ours}'?", ctx)
+        elif error.option_name in of_run:
+            instead = _RUN_NOTHING.get(ctx.command.name or "", "")
+            error = click.UsageError(f"{error.message} `runevals run` has it{instead}.", ctx)
     lines = io.StringIO()
     error.show(lines)
     return lines.getvalue().removesuffix("\n")
