@@ -40,6 +40,11 @@ def test_expired_entries_and_unknown_cases_are_ignored_with_a_notice():
     )
 
 
+def test_an_entry_of_an_unknown_case_names_the_case_that_is_like_it():
+    found = active_entries(entries(LIST.replace("gone", "k-17")), cases(20), TODAY)
+    assert "quarantine: no case k-17 is in the suites of this run; did you mean 'k17'?" in found.notices
+
+
 def test_expired_entries_and_unknown_cases_are_warnings_at_their_lines():
     problems = active_entries(entries(LIST), cases(20), TODAY).problems
     assert [(one.location.line, one.level) for one in problems] == [(3, "warning"), (4, "warning")]

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.parsing.source import Source
+from runevals.lib.text.suggest import did_you_mean
 from runevals.records import Case, CaseReport, FileProblem, Weakening
 from runevals.records.errors import InvalidSuite
 from runevals.records.report import is_critical
@@ -68,13 +69,16 @@ def active_entries(
     problems: list[FileProblem] = []
     active: dict[tuple[str, str], QuarantineEntry] = {}
     for entry in entries:
-        of_key = [c for c in cases if c.key == entry.key and entry.suite in (None, c.suite)]
+        of_suite = [case for case in cases if entry.suite in (None, case.suite)]
+        of_key = [case for case in of_suite if case.key == entry.key]
         matches = [case for case in of_key if not is_critical(case)]
         if len(matches) < len(of_key):
             message = f"{entry.key} is critical, so it counts; remove it from the list"
             problems.append(replace(entry.place, message=message, level="error"))
         if not of_key:
-            problems.append(replace(entry.place, message=f"no case {entry.key} is in the suites of this run"))
+            near = did_you_mean(entry.key, {case.key for case in of_suite})
+            message = f"no case {entry.key} is in the suites of this run{near}"
+            problems.append(replace(entry.place, message=message))
         elif entry.expires < today:
             message = f"{entry.key} expired on {entry.expires} and counts again ({entry.owner})"
             problems.append(replace(entry.place, message=message))
