@@ -309,7 +309,10 @@ def test_a_function_that_fails_is_not_measured_and_never_a_pass():
         pytest.param({"cases": []}, runevals.InvalidSuite, "has no entry", id="no cases"),
         pytest.param({"cases": [{"x": "1"}]}, runevals.InvalidSettings, r"columns=\{'prompt': …", id="no prompt"),
         pytest.param(
-            {"columns": {"prompt": "frage"}}, runevals.InvalidSettings, "no case has 'frage'", id="no such column"
+            {"columns": {"prompt": "frage"}},
+            runevals.InvalidSettings,
+            r"no case has 'frage' \(there are question, answer, ",
+            id="no such column",
         ),
         pytest.param({"columns": {"promt": "question"}}, runevals.InvalidSettings, "'prompt'", id="no such part"),
         pytest.param({"checks": [lambda a, b: True]}, runevals.InvalidSettings, "'a'", id="another parameter"),

@@ -17,7 +17,7 @@ from msgspec.structs import asdict, replace
 from runevals.evaluators.catalogue import evaluator, known_within
 from runevals.evaluators.kinds import Check, Evaluator, Subject
 from runevals.lib.parsing.source import read_json
-from runevals.lib.text.suggest import did_you_mean
+from runevals.lib.text.suggest import known_names
 from runevals.models.http.throttle import Throttle
 from runevals.records import LABELS, CaseReport, Conclusion, FinalVerdict, Message, Suite, Verdict
 from runevals.records import Case as RunCase
@@ -236,7 +236,7 @@ def _require_columns(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, st
         if part not in OURS:
             raise InvalidSettings(f"columns: '{part}' is none of {', '.join(map(repr, OURS))}")
         if not any(column in row for row in rows):
-            raise InvalidSettings(f"columns: no case has '{column}'{did_you_mean(column, columns_of(rows))}")
+            raise InvalidSettings(f"columns: no case has '{column}'{known_names(column, columns_of(rows))}")
 
 
 def _item(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -102,14 +102,20 @@ def test_a_score_that_is_no_number_is_told_and_not_that_there_is_none(tmp_path, 
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        (["id=cas"], "has no column 'cas'; did you mean 'case'"),
-        (["score=f1"], "has no column 'f1'"),
+        (["id=cas"], r"has no column 'cas'; did you mean 'case'\? \(there are case, value\)"),
+        (["score=f1"], r"has no column 'f1' \(there are case, value\)"),
         (["id=case"], "no column says how a case ended"),
     ],
 )
 def test_a_column_that_is_not_there_is_refused(columns, message, tmp_path):
     with pytest.raises(InvalidDocument, match=message):
         read(tmp_path, [{"case": "a", "value": 1}, {"case": "b", "value": 0}], *columns)
+
+
+def test_a_table_without_a_header_is_told_that_its_first_line_names_the_columns(tmp_path):
+    told = "the first line must name the columns, such as id,score, and names refund, 0.9"
+    with pytest.raises(InvalidDocument, match=told):
+        read(tmp_path, "refund,0.9\nship,1\n", name="r.csv")
 
 
 @pytest.mark.parametrize(

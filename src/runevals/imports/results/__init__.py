@@ -115,8 +115,12 @@ def _unknown(file: OpenedResults) -> InvalidDocument:
         return InvalidDocument(
             f"{path} is a results document of runevals; `runevals compare BASE {path}` compares it"
         )
+    why = f"is in no format of results that we read: {known_formats()} XML"
+    if file.path.suffix.lower() in TABLES:
+        header = short_list(rows.names_in(file), 5)
+        why = f"is a table: the first line must name the columns, such as id,score, and names {header}"
     return InvalidDocument(
-        f"{path} is in no format of results that we read: {known_formats()} XML; "
+        f"{path} {why}; "
         "of rows with other names, --columns says what they are: --columns id=COLUMN --columns score=COLUMN "
         "(on a change, `columns` are the base's)"
     )

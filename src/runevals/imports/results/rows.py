@@ -13,7 +13,7 @@ from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults
 from runevals.imports.results.records import ImportedCase, ImportedRun
 from runevals.imports.results.words import ENDS, PASSES
-from runevals.lib.text.suggest import did_you_mean
+from runevals.lib.text.suggest import did_you_mean, known_names
 from runevals.records import Outcome
 from runevals.records.errors import InvalidDocument, InvalidSettings
 from runevals.records.rules import AS_IT_SAYS, Reading
@@ -94,8 +94,7 @@ class Columns(Struct, frozen=True, kw_only=True):
 def recognises(file: OpenedResults) -> bool:
     """Rows with an id, and a score, whether it passed or a status that says so, by the usual names."""
     rows = _rows(file)
-    names = _names(rows)
-    known = Columns(paths={}, scores={}).within(names)
+    known = Columns(paths={}, scores={}).within(names_in(file))
     states = (str(row[known.paths.get("status", "")].value).lower() for row in rows)
     says = known.scores or "passed" in known.paths or {*ENDS, *PASSES}.issuperset(states)
     return bool(rows) and "id" in known.paths and bool(says)
@@ -104,7 +103,7 @@ def recognises(file: OpenedResults) -> bool:
 def has_columns(file: OpenedResults, choices: Sequence[str]) -> bool:
     """Whether it has each column that is chosen. Raises InvalidSettings."""
     chosen = Columns.chosen(choices)
-    return bool(choices) and {*chosen.paths.values(), *chosen.scores} <= {*_names(_rows(file))}
+    return bool(choices) and {*chosen.paths.values(), *chosen.scores} <= {*names_in(file)}
 
 
 def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
@@ -112,11 +111,11 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
     rows, chosen = _rows(file), Columns.chosen(reading.columns)
     if not rows:
         raise InvalidDocument(f"{file.display_path} has no rows: objects in JSON Lines or a list, or lines of CSV")
-    names = _names(rows)
+    names = names_in(file)
     columns = chosen.within(names)
     for name in (*chosen.paths.values(), *chosen.scores):
         if name not in names:
-            raise InvalidDocument(f"{file.display_path} has no column {name!r}{did_you_mean(name, names)}")
+            raise InvalidDocument(f"{file.display_path} has no column {name!r}{known_names(name, names)}")
     if "id" not in columns.paths:
         raise InvalidDocument(f"{file.display_path}: no column is the id of a case; name one: --columns id=COLUMN")
     scores = {
@@ -193,8 +192,9 @@ def _rows(file: OpenedResults) -> tuple[Json, ...]:
     return rows if rows and all(isinstance(row.value, dict) for row in rows) else ()
 
 
-def _names(rows: Sequence[Json]) -> list[str]:
-    return list(dict.fromkeys(name for row in rows for name in row.fields))
+def names_in(file: OpenedResults) -> list[str]:
+    """The columns of a file, in their order."""
+    return list(dict.fromkeys(name for row in _rows(file) for name in row.fields))
 
 
 def _measure(value: object) -> object:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from runevals.lib.text.numbers import first_of
 
 ALIKE = 60.0  # of 100: from here on, a word is suggested
 MISSPELT = 82.0  # from here on, a word counts as misspelt
+MOST_LISTED = 20
 LEAST_PART = 4  # letters of the end of a name that are enough to mean it
 
 
@@ -24,3 +27,8 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
     inside = next((name for name in known if len(word) >= LEAST_PART and name.endswith(word)), None)
     guess = swapped or nearest(word, known) or inside
     return "" if guess is None else f"; did you mean '{guess}'?"
+
+
+def known_names(word: str, names: Sequence[str]) -> str:
+    """The suggestion, and the names: of columns, say, which are written nowhere else."""
+    return f"{did_you_mean(word, names)} (there are {first_of(names, MOST_LISTED)})"

@@ -16,7 +16,7 @@ from runevals.lib.nullable import if_known
 from runevals.lib.parsing.shapes import list_in, object_in, objects_in, options_by_name
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
 from runevals.lib.text.numbers import phrase
-from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
+from runevals.lib.text.suggest import MISSPELT, did_you_mean, known_names, nearest
 from runevals.records import (
     LABELS,
     Case,
@@ -104,7 +104,8 @@ def read_csv(text: str, display_path: str) -> Source:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     csv.field_size_limit(MAX_BYTES)
     file = io.StringIO(text, newline="")
-    reader = csv.DictReader(file, strict=True, delimiter=_delimiter(file))
+    delimiter = _delimiter(file)
+    reader = csv.DictReader(file, strict=True, delimiter=delimiter)
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -124,9 +125,8 @@ def read_csv(text: str, display_path: str) -> Source:
             if not any(map(any, filter(None, row.values()))):
                 pass  # spreadsheets leave such lines at the end
             elif None in row:
-                problems.append(
-                    _in_line(display_path, line_before + 1, "has more cells than the header has columns")
-                )
+                why = f"has more cells than the header has columns: a cell with {delimiter!r} in it needs quotes"
+                problems.append(_in_line(display_path, line_before + 1, why))
             else:
                 marks[(len(rows),)] = (starts[line_before], starts[line_before])
                 rows.append(_typed_row(row))
@@ -165,10 +165,7 @@ def _renamed(source: Source, options: LoadOptions) -> tuple[list[str], list[File
     stated = set(map(OURS.get, options.columns))
     guesses = {ours: column for ours, column in fill(rows, options).items() if ours not in stated}
     if absent:
-        there = f" (there are {', '.join(columns)})"
-        message = (
-            f"there is no column '{absent[0]}', which `columns` names{did_you_mean(absent[0], columns)}{there}"
-        )
+        message = f"there is no column '{absent[0]}', which `columns` names{known_names(absent[0], columns)}"
         raise InvalidSuite([source.problem((), message)])
     if not guesses:
         return columns, []
