@@ -80,9 +80,6 @@ class InvalidDocument(UsageError):
 class EmptyResults(InvalidDocument):
     """Results of a tool without any test."""
 
-    def __init__(self, place: str, of: str, why: str = NONE_RUN) -> None:
-        super().__init__(f"{place} has no {of}{why}")
-
 
 class ExternalError(RunevalsError):
     """Something outside would not do what the run needs."""

@@ -12,6 +12,7 @@ from runevals.records.report import is_critical
 from runevals.verdict.comparability import other_target
 from runevals.verdict.matching import MatchedRuns, Pair, turns_of
 
+_groups = attrgetter("file", "suite", "category")
 _place = attrgetter("suite", "key", "category", "tags", "critical")  # of a case, with its labels
 
 
@@ -33,11 +34,7 @@ def absent_groups(base: RunReport, matched: MatchedRuns) -> Iterator[list[str]]:
     """The files, the suites and the categories of another tool that the base has, and the head has nothing of."""
     there = zip(*(_groups(pair.base) for pair in matched.both), strict=True) if base.run.of_tool else ()
     removed = zip(*map(_groups, matched.removed), strict=True)
-    yield from (sorted({*of_base} - {*of_both, ""}) for of_base, of_both in zip(removed, there, strict=False))
-
-
-def _groups(case: CaseReport) -> tuple[str, ...]:
-    return case.file, case.suite, case.category or ""
+    yield from (sorted({*of_base} - {*of_both, None}) for of_base, of_both in zip(removed, there, strict=False))
 
 
 def _of_pair(pair: Pair) -> Iterator[str]:

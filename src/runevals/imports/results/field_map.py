@@ -292,7 +292,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
         rows = self.rows_of([row for path in self.lists for row in file.document.at(path).entries], file.path)
         if not rows:
             what = re.split(r"[|.]", self.lists[0])[-1]
-            raise EmptyResults(file.document.at(self.lists[0]).place, what, self.if_empty)
+            raise EmptyResults(f"{file.document.at(self.lists[0]).place} has no {what}{self.if_empty}")
         return rows
 
     def _require_distinct(self, rows: Sequence[Json]) -> None:

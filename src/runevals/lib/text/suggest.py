@@ -8,7 +8,6 @@ from runevals.lib.text.numbers import first_of
 
 ALIKE = 60.0  # of 100: from here on, a word is suggested
 MISSPELT = 82.0  # from here on, a word counts as misspelt
-MOST_LISTED = 20
 LEAST_PART = 4  # letters of the end of a name that are enough to mean it
 
 
@@ -31,4 +30,4 @@ def did_you_mean(word: str, names: Iterable[str]) -> str:
 
 def known_names(word: str, names: Sequence[str]) -> str:
     """The suggestion, and the names: of columns, say, which are written nowhere else."""
-    return f"{did_you_mean(word, names)} (there are {first_of(names, MOST_LISTED)})"
+    return f"{did_you_mean(word, names)} (there are {first_of(names, 20)})"
