@@ -13,7 +13,6 @@ USAGE_ERROR = 2
 COULD_NOT_MEASURE = 3
 INTERNAL_ERROR = 4
 INTERRUPTED = 130
-NONE_RUN = ": did a filter select no test (`pytest -k`, `--filter-pattern`), or did the tool run none?"
 
 
 class RunevalsError(Exception):
@@ -79,6 +78,8 @@ class InvalidDocument(UsageError):
 
 class EmptyResults(InvalidDocument):
     """Results of a tool without any test."""
+
+    why = ": did a filter select no test (`pytest -k`, `--filter-pattern`), or did the tool run none?"
 
 
 class ExternalError(RunevalsError):

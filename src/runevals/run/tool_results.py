@@ -33,14 +33,7 @@ from runevals.records import (
     SuiteInfo,
     TurnReport,
 )
-from runevals.records.errors import (
-    NONE_RUN,
-    EmptyResults,
-    ExternalError,
-    InvalidDocument,
-    InvalidSettings,
-    InvalidSuite,
-)
+from runevals.records.errors import EmptyResults, ExternalError, InvalidDocument, InvalidSettings, InvalidSuite
 from runevals.records.rules import AS_IT_SAYS, Reading
 from runevals.reports import results_document
 from runevals.repository import git
@@ -146,7 +139,7 @@ def parse_report(content: bytes, display_path: str, reading: Reading = AS_IT_SAY
 def report_of(imported: ImportedRun, *, written_at: datetime) -> RunReport:
     """The results, scored. They are of the time that they say, else of the time when they were written."""
     if not imported.cases:
-        raise EmptyResults(f"{imported.path} has no test{NONE_RUN}")
+        raise EmptyResults(f"{imported.path} has no test{EmptyResults.why}")
     # At the others nothing looks, and tools call them passed.
     cases = [case for case in imported.cases if any(one.turn.results or one.turn.error for one in case.attempts)]
     left_out = len(imported.cases) - len(cases)

@@ -185,11 +185,7 @@ def deciding_runs(lost: int, cases: int, rule: RegressionRule) -> int | None:
 
 def _together(prediction: Chance, rule: RegressionRule, runs: str, why_final: str, more: int | None) -> _Cause:
     """Whether so many dead cases, each after so many runs, are proof, hardly chance, or chance."""
-    names: dict[str, object] = {
-        "chance": prediction.probability,
-        "expected": prediction.expected,
-        "more": more,
-    }
+    names: dict[str, object] = {"chance": prediction.probability, "expected": prediction.expected, "more": more}
     if prediction.at_most <= NUMBER_LEVEL * rule.alpha:
         return Reason.EXACT, names
     expected = prediction.expected

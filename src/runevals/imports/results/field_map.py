@@ -27,7 +27,7 @@ from runevals.lib.nullable import if_known, known
 from runevals.lib.parsing.canonical import canonical, fingerprint
 from runevals.lib.text.numbers import phrase
 from runevals.records import CheckResult, Layer, Outcome, ToolCall, TurnReport, cut_name
-from runevals.records.errors import NONE_RUN, EmptyResults, InvalidDocument
+from runevals.records.errors import EmptyResults, InvalidDocument
 from runevals.records.rules import AS_IT_SAYS, Reading
 from runevals.suites.dialects.signatures import has_any
 
@@ -201,7 +201,7 @@ class FieldMap(Struct, frozen=True, kw_only=True):
     version: str = ""
     versions: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()  # of rows, in a document; if there is none, the document is the only row
-    if_empty: str = NONE_RUN  # what to do about a document without rows
+    if_empty: str = EmptyResults.why  # what to do about a document without rows
     lines: bool = False  # rows are also JSON Lines
     rows_of: Callable[[Sequence[Json], Path], Sequence[Json]] = lambda rows, _: rows  # which are rows, completed
     suite: str = ""  # of a document
