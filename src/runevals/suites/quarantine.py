@@ -76,7 +76,7 @@ def active_entries(
             message = f"{entry.key} is critical, so it counts; remove it from the list"
             problems.append(replace(entry.place, message=message, level="error"))
         if not of_key:
-            near = did_you_mean(entry.key, {case.key for case in of_suite})
+            near = did_you_mean(entry.key, [case.key for case in of_suite])
             message = f"no case {entry.key} is in the suites of this run{near}"
             problems.append(replace(entry.place, message=message))
         elif entry.expires < today:
