@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 
 from msgspec import Struct
@@ -19,9 +19,9 @@ TIMES = 2.0  # and at least so many times the median
 TO_SIGMA = 1.4826  # of a normal distribution, the standard deviation for each median absolute deviation
 
 Key = tuple[str, str]
-_DID = {
-    1.0: "passed; keep it if it guards something, otherwise make it harder",
-    0.0: "failed; it cannot show a loss: fix the program under test, or the case",
+_DID: Mapping[frozenset[float | None], str] = {
+    frozenset({1.0}): "passed; keep it if it guards something, otherwise make it harder",
+    frozenset({0.0}): "failed; it cannot show a loss: fix the program under test, or the case",
 }
 
 
@@ -34,13 +34,10 @@ def indifferent(cases: Sequence[Case], past: Sequence[RunReport]) -> Iterator[Hi
             for version in versions
         )
         outcomes = [rates for olds in alike if (rates := {old.pass_rate for old in olds} - {None})]
-        if len(outcomes) < FEWEST_VERSIONS or len(set().union(*outcomes)) != 1:
-            continue
-        (rate,) = outcomes[0]
-        if rate not in _DID:
-            continue
-        message = f"{case_label(case)}: in each of {len(outcomes)} versions every run of it {_DID[rate]}"
-        yield Hint(kind="tells nothing apart", location=case.location, message=message)
+        did = _DID.get(frozenset[float | None]().union(*outcomes))
+        if len(outcomes) >= FEWEST_VERSIONS and did is not None:
+            message = f"{case_label(case)}: in each of {len(outcomes)} versions every run of it {did}"
+            yield Hint(kind="tells nothing apart", location=case.location, message=message)
 
 
 class _Amount(Struct, frozen=True, kw_only=True):
