@@ -114,30 +114,27 @@ def _without_results(item: Mapping[str, Any]) -> Json:
 
 def _outcome(turn: TurnReport) -> Json:
     citations = turn.citations
-    return without_none(
+    answer: Json = without_none(
         response=turn.output,
         citations=None
         if citations is None
         else [without_none(index=n, text=c.text, source=c.source) for n, c in enumerate(citations, start=1)],
-        scores=_scores(turn),
-        status=_status(turn),
-        error=_error(turn),
     )
+    if turn.error is None:
+        return answer | without_none(scores=_scores(turn), status=_status(turn), error=_error(turn))
+    code = _ANSWER_CODES.get(turn.error.code, "agentRequestFailed")
+    error = {"code": code, "message": turn.error.message or turn.error.code}
+    return {**answer, "scores": {}, "status": "error", "error": error}
 
 
 def _status(turn: TurnReport) -> str | None:
-    """The status of a turn: an errored check makes it partial; None if nothing was checked."""
-    if turn.error is not None:
-        return "error"
+    """The status of an answer: an errored check makes it partial; None if nothing was checked."""
     outcomes = {result.outcome for result in turn.results}
     words = {Outcome.ERRORED: "partial", Outcome.FAILED: "fail", Outcome.PASSED: "pass"}
     return next((word for outcome, word in words.items() if outcome in outcomes), None)
 
 
 def _error(turn: TurnReport) -> Json | None:
-    if turn.error is not None:
-        code = _ANSWER_CODES.get(turn.error.code, "agentRequestFailed")
-        return {"code": code, "message": turn.error.message or turn.error.code}
     results = [result for result in turn.results if result.outcome is not Outcome.SKIPPED]
     failed = sum(result.outcome is Outcome.ERRORED for result in results)
     if not failed:
@@ -147,9 +144,7 @@ def _error(turn: TurnReport) -> Json | None:
 
 
 def _scores(turn: TurnReport) -> Json:
-    """Evaluator → score; without skipped checks, and empty if there was no answer."""
-    if turn.error is not None:
-        return {}
+    """Evaluator → score; without skipped checks."""
     return {
         _SCORE_KEYS.get(result.id, result.id): _score(result)
         for result in turn.results
