@@ -38,6 +38,7 @@ _URL = re.compile(rf"https?://(?:\[[^\s\[\]]+\]{_IN_URL}*|{_IN_URL}+)", re.IGNOR
 _ASCII_PATH = re.compile(r"\w+://[^/]+/[\x00-\x7f]*")
 _TRAILING = ".,;:!?'\"»”’"
 _PAIRS = {")": "(", "]": "[", "}": "{"}
+_PORTS = {"http": 80, "https": 443}
 _SILENT = frozenset({"script", "style", "noscript", "template", "svg", "head"})
 _TEXT_TYPES = re.compile(r"text/|application/(?:json|xml|javascript|x-yaml|yaml|[\w.+-]+\+(?:json|xml))")
 
@@ -272,10 +273,10 @@ def _answer(url: str, address: str, line: _Line) -> tuple[str, str]:
     pool: Any
     if parts.scheme == "https":
         pool = urllib3.HTTPSConnectionPool(
-            address, parts.port or 443, timeout=timeout, server_hostname=host, assert_hostname=host
+            address, parts.port or _PORTS["https"], timeout=timeout, server_hostname=host, assert_hostname=host
         )
     else:
-        pool = urllib3.HTTPConnectionPool(address, parts.port or 80, timeout=timeout)
+        pool = urllib3.HTTPConnectionPool(address, parts.port or _PORTS["http"], timeout=timeout)
     pool.ConnectionCls = line.noting(pool.ConnectionCls)
     path = f"{parts.path or '/'}{phrase(parts.query, '?{}')}"
     try:
@@ -320,11 +321,10 @@ def _checked_address(url: str, allow_hosts: Sequence[str], resolve: Resolve) -> 
     """The IP address of a host. Refuses every host with an address that is not public."""
     parts = urlsplit(url)
     host = parts.hostname or ""
-    if parts.scheme not in ("http", "https") or not host:
+    if parts.scheme not in _PORTS or not host:
         raise NotFetched("is not an http address")
     try:
-        port = parts.port or (443 if parts.scheme == "https" else 80)
-        addresses_ = resolve(host, port)
+        addresses_ = resolve(host, parts.port or _PORTS[parts.scheme])
     except (OSError, ValueError):  # an invalid name is a ValueError
         raise NotFetched("has no address") from None
     allowed = host in allow_hosts or f"{host}:{parts.port}" in allow_hosts
