@@ -153,7 +153,8 @@ def _complaints(case: Case, values: Mapping[str, str], template: PromptTemplate)
 
 def _values(case: Case, dialect: str) -> dict[str, str]:
     own = case.turns[0].prompt
-    of_case = {name: own for name in (PROMPT, *(["input"] if dialect == rows.NAME else [])) if own}
+    names = (PROMPT, "input") if dialect == rows.NAME else (PROMPT,)
+    of_case = dict.fromkeys(names, own) if own else {}
     return {**of_case, **texts_of(case.variables)}
 
 
