@@ -134,7 +134,7 @@ def program_variables(section: object, granted: Ledger | None) -> tuple[str, ...
 
     They are those that `env` of the target names. `granted` is what a change may reach; None: this is no change.
     """
-    names_here = section.get("env") if isinstance(section, Mapping) else None
+    names_here = object_in(section).get("env")
     if granted is None:
         return if_known(tuple, names_here)
     names = [reach.name for reach in granted if (reach.kind, reach.place) == ("variable", PROGRAMS)]

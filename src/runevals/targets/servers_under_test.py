@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from runevals.lib.parsing.shapes import object_in
 from runevals.lib.parsing.source import path_inside, read_text
 from runevals.records.errors import InvalidSettings
 
@@ -35,7 +36,7 @@ def servers_by_name(
             document = json.loads(read_text(path, source))
         except (ValueError, RecursionError) as error:
             raise InvalidSettings(f"target.mcp: {source} is not JSON: {error}") from None
-        servers = document.get("mcpServers") if isinstance(document, dict) else None
+        servers = object_in(document).get("mcpServers")
         if not isinstance(servers, dict):
             raise InvalidSettings(f"target.mcp: {source} has no `mcpServers`")
         source = servers

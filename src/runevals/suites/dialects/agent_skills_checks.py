@@ -319,8 +319,7 @@ def _pattern(text: str, flags: object) -> dict[str, object]:
 
 
 def _kind(entry: Mapping[str, Any]) -> str:
-    kind = entry.get("type")
-    return kind.strip().lower().replace("-", "_").replace(" ", "_") if isinstance(kind, str) else ""
+    return text_in(entry.get("type")).strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def _misspelt(entry: Mapping[str, Any]) -> _Fault | None:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from runevals.evaluators.retrieval.citations import FORMATS
 from runevals.lib.parsing.schema import Complaint, complaints, schema
-from runevals.lib.parsing.shapes import object_in, objects_in
+from runevals.lib.parsing.shapes import object_in, objects_in, text_in
 from runevals.lib.parsing.source import JsonPath, Level, Source, pointer
 from runevals.lib.text.numbers import phrase
 from runevals.records import (
@@ -152,7 +152,7 @@ def _user(raw: Mapping[str, Any]) -> SimulatedUser:
 
 def version_of(declared: object) -> Version | None:
     """Three numbers; None if `declared` is not such a version."""
-    match = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", declared) if isinstance(declared, str) else None
+    match = re.fullmatch(r"(\d+)\.(\d+)\.(\d+)", text_in(declared))
     return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
 
 

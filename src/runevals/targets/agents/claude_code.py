@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from runevals.lib.parsing.shapes import list_in, objects_in
+from runevals.lib.parsing.shapes import list_in, object_in, objects_in
 from runevals.targets.agents.agent import Agent, Ask, option
 from runevals.targets.agents.stream import Event, Reader, Usage, count, text_of, text_or_none
 from runevals.targets.program_report import number, skills
@@ -78,12 +78,11 @@ class _Reader(Reader):
 
 def _usage(counts: Mapping[str, object]) -> Usage:
     parts = [count(counts.get(f"{kind}input_tokens")) for kind in ("", "cache_read_", "cache_creation_")]
-    details = counts.get("output_tokens_details")
     return Usage(
         input=None if parts[0] is None else sum(part or 0 for part in parts),
         output=count(counts.get("output_tokens")),
         cached=parts[1],
-        reasoning=count(details.get("thinking_tokens")) if isinstance(details, Mapping) else None,
+        reasoning=count(object_in(counts.get("output_tokens_details")).get("thinking_tokens")),
     )
 
 
