@@ -13,7 +13,7 @@ from msgspec import Struct
 from runevals.lib.parsing.source import MAX_BYTES, lies_inside, parse_source, path_inside, read_line, read_text
 from runevals.records.errors import UsageError
 from runevals.repository.trees import CannotFollow, FolderTree, matching
-from runevals.suites.dialects.rows import MOST_COLUMNS
+from runevals.suites.dialects.rows import MANY_CELLS, MOST_COLUMNS
 
 PREFIX = "file://"
 PROGRAM = re.compile(r"\.(?:py|[cm]?js|ts)(?::\w+)?$")  # maybe with the name of a function
@@ -83,5 +83,5 @@ def _rows(text: str, name: str) -> list[dict[str, str]]:
     except csv.Error as error:
         raise UsageError(f"{name} is not CSV: {error}") from None
     if any(None in row for row in rows):
-        raise UsageError(f"{name} has a row with more cells than the header has columns")
+        raise UsageError(f"{name} has a row with {MANY_CELLS.format(',')}")
     return rows

@@ -55,6 +55,7 @@ from runevals.suites.dialects.options import LoadOptions, OptionsByName
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "rows"
+MANY_CELLS = "more cells than the header has columns: a cell with {!r} in it needs quotes"
 MOST_COLUMNS = 1000
 KEYS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
 _READ = ("messages", "history", "chat_history", "mocks", "mocksStrict")  # which every target is sent
@@ -125,8 +126,7 @@ def read_csv(text: str, display_path: str) -> Source:
             if not any(map(any, filter(None, row.values()))):
                 pass  # spreadsheets leave such lines at the end
             elif None in row:
-                why = f"has more cells than the header has columns: a cell with {delimiter!r} in it needs quotes"
-                problems.append(_in_line(display_path, line_before + 1, why))
+                problems.append(_in_line(display_path, line_before + 1, f"has {MANY_CELLS.format(delimiter)}"))
             else:
                 marks[(len(rows),)] = (starts[line_before], starts[line_before])
                 rows.append(_typed_row(row))
