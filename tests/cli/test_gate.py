@@ -475,6 +475,12 @@ def of_classes(**classes):
             id="a class",
         ),
         pytest.param(
+            {"a.xml": {"a": 30}, "b.xml": {"b": 5}},
+            {"a.xml": {"a": 30}},
+            "b.t4 of b: the case was removed, as all of base/b.xml: is a results file missing?",
+            id="each test of a file",
+        ),
+        pytest.param(
             {"a.xml": {"a": 30, "b": 2}},
             {"a.xml": {"a": 30}},
             "b.t0, b.t1 of a: the case was removed, as all of b: is a results file missing?",

@@ -94,8 +94,7 @@ class Sides(Struct, frozen=True):
         left = Counter(pair.base.suite for pair in usable if pair.before.due)
         suite = next((suite for suite, cases in due.items() if left[suite] < MIN_SHARED * cases), None)
         absent = [*absent_groups(self.base, self.matched)]
-        names = ["/".join(name.split("/")[-2:]) for name in next(filter(None, absent), ())]
-        asks = phrase(short_list(names), NO_RESULT)
+        asks = phrase(short_list([*next(filter(None, absent), {}).values()]), NO_RESULT)
         if suite is None:
             return asks if any(absent[:1]) else ""  # what did not run has no file
         where = f" in {suite}" if len(due) > 1 else ""

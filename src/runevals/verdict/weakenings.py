@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from operator import attrgetter
 
-from runevals.lib.text.numbers import phrase, short_list
+from runevals.lib.text.numbers import phrase
 from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome, RunReport, Weakening
 from runevals.records.report import is_critical
 from runevals.verdict.comparability import other_target
@@ -20,9 +20,9 @@ def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterat
     """What the head's run no longer checks of the base's."""
     if changed := other_target(head, base):
         yield Weakening(suite="", key="target", message=changed)
-    groups = [name for names in absent_groups(base, matched) for name in names]
+    absent = {name: label for group in absent_groups(base, matched) for name, label in group.items()}
     for case in () if head.run.stopped else matched.removed:  # a tool may not have reached them
-        whole = short_list([name for name in groups if name in _groups(case)], 1)
+        whole = next(filter(None, map(absent.get, _groups(case))), "")
         message = f"the case was removed{phrase(whole, ', as all of {}: is a results file missing?')}"
         yield Weakening(suite=case.suite, key=case.key, message=message)
     for pair in matched.both:
@@ -30,11 +30,12 @@ def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterat
             yield Weakening(suite=pair.head.suite, key=pair.head.key, message=message)
 
 
-def absent_groups(base: RunReport, matched: MatchedRuns) -> Iterator[list[str]]:
-    """The files, the suites and the categories of another tool that the base has, and the head has nothing of."""
+def absent_groups(base: RunReport, matched: MatchedRuns) -> Iterator[dict[str, str]]:
+    """Files, suites and categories of another tool, with labels, of which the base has cases and the head none."""
     there = zip(*(_groups(pair.base) for pair in matched.both), strict=True) if base.run.of_tool else ()
     removed = zip(*map(_groups, matched.removed), strict=True)
-    yield from (sorted({*of_base} - {*of_both, None}) for of_base, of_both in zip(removed, there, strict=False))
+    for of_base, of_both in zip(removed, there, strict=False):
+        yield {name: "/".join(name.split("/")[-2:]) for name in sorted({*of_base} - {*of_both, None})}
 
 
 def _of_pair(pair: Pair) -> Iterator[str]:
