@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
+from runevals.lib.nullable import known
 from runevals.lib.text.secret_variables import SECRET_NAMES
 from runevals.records import Conclusion
 from runevals.records.errors import COULD_NOT_MEASURE, RunevalsError, TargetRefused
@@ -31,9 +32,8 @@ def withheld(settings: Settings) -> tuple[str, ...]:
         settings = with_target(settings, suites_of(settings).suites)  # the suites may name the models
     lacking = {
         endpoint.api_key_env if endpoint.auth is None else IDENTITY
-        for endpoint in (settings.target, *settings.judges)
-        if endpoint is not None
-        and (endpoint.auth is not None or (endpoint.needs_key and not environment.get(endpoint.api_key_env)))
+        for endpoint in known((settings.target, *settings.judges))
+        if endpoint.auth is not None or (endpoint.needs_key and not environment.get(endpoint.api_key_env))
     }
     return tuple(sorted(lacking))
 
