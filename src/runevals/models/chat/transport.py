@@ -148,10 +148,10 @@ class ChatClient:
         client.api_key = self._key.value()
         try:
             with closing(client.get(f"/models/{quote(model, safe='')}", **self._as_bytes)) as reply:
-                fields = json.loads(read_limited(reply.iter_bytes(), MAX_ERROR_BYTES, deadline))
+                fields = object_in(json.loads(read_limited(reply.iter_bytes(), MAX_ERROR_BYTES, deadline)))
         except (self.sdk.APIError, self._http.HTTPError, TooLarge, TooSlow, ValueError):
             return None
-        day = fields.get("shutdown_date", fields.get("retires_at")) if isinstance(fields, dict) else None
+        day = fields.get("shutdown_date", fields.get("retires_at"))
         return day[:10] if isinstance(day, str) else None
 
     def _another(self) -> _Connection:
