@@ -286,8 +286,8 @@ class Head(Struct, frozen=True):
 
 def head_of(repository: Path) -> Head:
     """What is checked out now."""
-    answer = git(repository, "rev-parse", "HEAD^{commit}", "--abbrev-ref", "HEAD") or ""
-    return Head(*answer.split("\n")) if answer else Head()
+    answer = git(repository, "rev-parse", "HEAD^{commit}", "--abbrev-ref", "HEAD")
+    return Head(*filter(None, (answer or "").split("\n")))
 
 
 def committed_at(repository: Path) -> float:
