@@ -69,9 +69,9 @@ def _first(
     root: Path, standard: Sequence[Path], folders: Sequence[Path], skills: Sequence[Path]
 ) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     """(the files of the first place that has some, the files of the other places)."""
-    if not standard and folders:
-        return tuple(_category_files(folders[0])), (*folders[1:], *skills)
     if not standard:
+        if folders:
+            return tuple(_category_files(folders[0])), (*folders[1:], *skills)
         return tuple(skills), ()
     of_root = standard[0] in (root / "evals" / "evals.json", root / "evals.json") and bool(skill_folders(root))
     own = [path for path in skills if of_root and path.parent == root / "evals" and is_trigger_file(path)]
