@@ -823,6 +823,18 @@ def test_a_gate_on_a_misspelt_category_is_told_before_the_run(project, runevals)
         ended(code, 2, out + err, "no case has the category 'knowlege'; did you mean 'knowledge'?")
 
 
+def test_so_is_one_that_a_change_adds_before_it_is_merged(repository, runevals):
+    """The base's gates decide, and this one would block the change that corrects it."""
+    repository.write("evals.json", {**SUITE, "items": [{**SUITE["items"][0], "category": "knowledge"}]})
+    on_main(repository, "runevals.yaml", "target: {type: python, function: 'agent.py:answer'}\n")
+    gate = "{metric: pass_rate, op: '>=', limit: 1, scope: {category: knowlege}}"
+    with (repository.path / "runevals.yaml").open("a") as file:
+        file.write(f"gates: [{gate}]\n")
+    repository.git("commit", "-qam", "gate")
+    code, out, err = runevals("--base", "main")
+    ended(code, 2, out + err, "no case has the category 'knowlege'; did you mean 'knowledge'?")
+
+
 def test_a_reply_whose_output_is_misspelt_is_no_answer(project, runevals):
     project.write("evals.json", SUITE)
     project.write("agent.py", 'print(\'{"ouput": "Paris", "toolCalls": []}\')')

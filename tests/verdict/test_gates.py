@@ -279,6 +279,20 @@ def test_a_gate_on_costs_does_not_depend_on_the_number_of_rounds(rules, metric):
     assert observed("p") == observed("ppp") > 0
 
 
+@pytest.mark.parametrize(
+    ("scope", "base", "state"),
+    [
+        pytest.param("eur", "eu", "warned", id="nor had the base one: a change could not mend it"),
+        pytest.param("eur", "eur", "failed", id="the change took them out"),
+        pytest.param("eu", "eu", "failed", id="its cases fail"),
+    ],
+)
+def test_a_gate_of_the_base_that_never_had_a_case_blocks_no_change(rules, scope, base, state):
+    mine = replace(own(rules, metric="pass_rate", scope=Scope(category=scope), limit=1.0), labels_of_base=True)
+    head, before = [case("a", "f", category="eu")], [case("b" if base == "eur" else "a", "f", category=base)]
+    assert states(decided(mine, head, before))["mine"] == state
+
+
 def test_a_gate_names_what_no_case_has(rules):
     def reason(**gate):
         found = decided(own(rules, **gate), [case("a", "p", category="eu", tags=("slow",))])

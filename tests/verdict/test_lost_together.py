@@ -66,3 +66,14 @@ def test_cases_that_are_proven_lost_explain_a_fall_if_the_others_fell_much_less(
     made = decide(report(base), report(head))
     assert len(lost_keys(made.comparison)) == together
     assert made.verdict.headline == f"The score of c1 fell in {line}"
+
+
+def test_what_fails_by_chance_outside_of_the_part_that_fell_is_not_lost_with_the_whole():
+    """The whole fell, too, and by nothing but that part."""
+    base = ["p"] * CASES
+    base[0] = "pf"
+    head = ["f" if place % 2 else "p" for place in range(CASES)]
+    head[0] = "ff"
+    found, parts = lost(base, head)
+    assert found == of("b")
+    assert {"", "b"} <= {*parts}

@@ -102,7 +102,7 @@ def _looked(settings: Settings, past: Sequence[Path] | None) -> tuple[LoadedSuit
         if settings.rules.gates:
             from runevals.run.preflight import require_gates
 
-            require_gates(settings.rules, loaded.suites)
+            require_gates(settings, loaded.suites)
         plan = plan_of(loaded, settings)
         if past is None:
             return loaded, []

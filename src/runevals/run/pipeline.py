@@ -94,7 +94,7 @@ def _open(stack: ExitStack, job: Job) -> None:
     request, compare, reused = job.request, job.request.settings.compare, job.reused
     why = ("run in full: not all targets can be reused",) if isinstance(reused, Conclusion) else reused
     require_present(request.settings)
-    require_gates(request.settings.rules, request.suites.suites)
+    require_gates(request.settings, request.suites.suites)
     if compare.against is not None:
         from runevals.run.against import other_side
 

@@ -13,8 +13,8 @@ from runevals.models.http.network import unreachable
 from runevals.programs.processes import what_to_use
 from runevals.records import Requires, Suite
 from runevals.records.errors import InvalidSettings
-from runevals.records.rules import GateRules
 from runevals.run.cluster.setup import on_cluster
+from runevals.settings.gates import gates_of
 from runevals.settings.resolve import Settings
 from runevals.suites.dialects import skill_cases
 from runevals.suites.load import without_model
@@ -62,16 +62,21 @@ def _missing(suite: Suite, settings: Settings) -> Iterator[str]:
     yield from (f"{suite.path}: {what}" for what, is_there in there if not is_there)
 
 
-def require_gates(rules: GateRules, suites: Sequence[Suite]) -> None:
-    """Raises InvalidSettings for a gate on a misspelt evaluator or category: it would fail after the whole run."""
-    of_gates = {gate.scope.category for gate in rules.gates}
-    required = {gate.scope.category for gate in rules.gates if gate.on_missing == "fail"}
-    if not rules.labels_of_base:
-        categories = {case.category for suite in suites for case in suite.cases}
-        _require_spelt("case has the category", required - categories, categories - of_gates)
+def require_gates(settings: Settings, suites: Sequence[Suite]) -> None:
+    """Raises InvalidSettings for a gate on a misspelt evaluator or category: it would fail after the whole run.
+
+    Of a change, whose gates are the base's: for those that it would merge.
+    """
+    gates = settings.rules.gates
+    if settings.base_side is not None:
+        gates = gates_of(settings.file.values.get("gates", ()) if settings.file else ())
+    of_gates = {gate.scope.category for gate in gates}
+    required = {gate.scope.category for gate in gates if gate.on_missing == "fail"}
+    categories = {case.category for suite in suites for case in suite.cases}
+    _require_spelt("case has the category", required - categories, categories - of_gates)
     gated = {
         gate.metric.removeprefix(EVALUATOR)
-        for gate in rules.gates
+        for gate in gates
         if gate.on_missing != "pass" and gate.metric.startswith(EVALUATOR)
     }
     if gated:

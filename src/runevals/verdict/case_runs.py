@@ -159,11 +159,10 @@ class CaseRuns(Struct):
         self.determinism_violated = any(
             finding.reason in CLEARED or _wavers(self._runs[key]) for key, finding in results.items()
         )
-        doubts = [
-            (finding.reason, finding.detail) for finding in results.values() if finding.state is State.NOT_KNOWN
-        ]
+        open_ = (each for each in results.values() if each.state is State.NOT_KNOWN)
+        reason, detail = next(((each.reason, each.detail) for each in open_), (Reason.EXACT, ""))
         for each in certain[len(sample) :]:
-            results[each.case] = self._finding(each.case, each, *(doubts[0] if doubts else (Reason.EXACT, "")))
+            results[each.case] = self._finding(each.case, each, reason, detail)
         return results
 
     def _planned(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:

@@ -104,14 +104,22 @@ def apply_gates(
     in_sight = report
     if any(case.quarantined for case in report.cases):  # without any, they need not fit in memory
         in_sight = replace(report, cases=tuple(case for case in report.cases if not case.quarantined))
-    results = [(gate, _of_settings(gate, in_sight, comparison, mark, against)) for gate in rules.gates]
-    own = [_warned(result) if gate.level == "warn" else result for gate, result in results]
+    results = [_of_settings(gate, in_sight, comparison, mark, against) for gate in rules.gates]
+    blocks = [gate.level == "block" and _has_cases(gate, rules, report, comparison) for gate in rules.gates]
+    own = [result if block else _warned(result) for result, block in zip(results, blocks, strict=True)]
     replaced = {gate.name for gate in rules.gates}
     gates = [*own, *(gate for gate in _gates(rules, in_sight, comparison) if gate.name not in replaced)]
     if rules.fail_on is None:
         return tuple(gates)
     blocking = {"measured", *rules.fail_on}
     return tuple(gate if gate.name in blocking else _warned(gate) for gate in gates)
+
+
+def _has_cases(gate: Gate, rules: GateRules, report: RunReport, comparison: Comparison | None) -> bool:
+    """Whether the base's gate ever had a case in its scope: otherwise a change that mends it could not pass."""
+    if comparison is None or not rules.labels_of_base:
+        return True
+    return any(in_scope(side.cases, gate.scope) for side in (comparison.base, report))
 
 
 def measured(report: RunReport, limit: float) -> GateResult:

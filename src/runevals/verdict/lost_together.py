@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from statistics import fmean
 
@@ -49,12 +50,19 @@ def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
 
 
 def _lost_together(comparison: Comparison, proven: Set[Key]) -> Iterator[Key]:
-    """What failed, or whose score fell, in the whole or a part that is worse by more than its proven cases."""
+    """What failed, or whose score fell, in the whole or a part that is worse by more than its proven cases.
+
+    And by more than the smaller parts within it that are worse: those have their own cases.
+    """
     cleared = cleared_keys(comparison)
-    for part in comparison.parts(State.WORSE):
-        drops = dict(_drops(comparison, part))
+    parts = [(part, dict(_drops(comparison, part))) for part in comparison.parts(State.WORSE)]
+    for part, drops in parts:
         of_proven = [drops[key] for key in drops.keys() & proven]
-        of_others = part.drop * part.cases - sum(of_proven)
+        explained = defaultdict[str, float](float, proven=sum(of_proven))
+        for inner, inside in parts:
+            if inner.metric == part.metric and inner.cases < part.cases and inside.keys() <= drops.keys():
+                explained[inner.family] += inner.drop * inner.cases
+        of_others = part.drop * part.cases - max(explained.values())
         if of_others >= LEAST_PART * part.drop * (part.cases - len(of_proven)):
             yield from (key for key in drops.keys() - cleared if drops[key] >= LEAST_PART * part.drop)
 

@@ -476,8 +476,9 @@ def next_step(report: RunReport) -> str:
     for ending, step in _NEXT_STEPS.items():
         if most.endswith(ending):
             by_flag = "".join(f" {flag} …" for flag in _LIMIT.findall(str(report.run.stopped)))
-            measured = report.totals.passed or report.totals.failed  # by a flag: the files are those that it has
-            return step.replace(_RESUMED, _RESUMED.format(by_flag) if measured else " and run it anew.")
+            measured = report.totals.passed or report.totals.failed
+            anew = phrase(by_flag, " by its flag,{}, which counts at once,") + " and run it anew."
+            return step.replace(_RESUMED, _RESUMED.format(by_flag) if measured else anew)
     errors = (first_error(case) or "" for case in report.cases if case.unmeasured)
     places = (match[1] for error in errors if error.startswith(most) and (match := _PLACE.search(error)))
     place = next(places, "that" if most == "refused" else "")

@@ -233,7 +233,14 @@ def test_a_run_that_ended_before_its_first_answer_is_not_said_to_go_on_nor_to_sh
     repository.write("bot.py", "import time\ndef answer(prompt):\n    time.sleep(9)\n")
     on_main(repository, "evals.json", SUITE)
     code, out, err = runevals("run", "--base", "main", "--max-duration", "0.05")
-    ended(code, 3, out + err, "Raise the limit and run it anew.", "– no_regression", without=["--resume"])
+    ended(
+        code,
+        3,
+        out + err,
+        "Raise the limit by its flag, --max-duration …, which counts at once, and run it anew.",
+        "– no_regression",
+        without=["--resume"],
+    )
 
 
 def test_a_run_that_was_cut_short_passes_no_gate_of_being_measured(paid, runevals):
