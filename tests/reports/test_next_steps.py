@@ -434,3 +434,16 @@ def test_a_case_whose_base_cannot_be_run_is_seen_alone(repository, runevals):
     code, out, err = typed(runevals, steps["see one"])
     ended(code, 0, out + err, "0 of 1 case passes", "Failing")
     assert "which line" not in steps
+
+
+def test_of_a_setting_that_a_gate_holds_nothing_is_offered_to_be_accepted(repository, runevals):
+    """A gate whose name is a part of line one has its reason, too."""
+    settings = "target: python:agent.py:answer\ngates: [{name: a, metric: weakening, op: '<=', limit: 0}]\n"
+    on_main(repository, "runevals.yaml", f"{settings}min_pass_rate: 0.3\n")
+    repository.write("runevals.yaml", f"{settings}min_pass_rate: 0.2\n")
+    repository.git("commit", "-qam", "lower")
+    code, out, _ = runevals("--base", "main")
+    told = "for settings, `fail_on` of the workflow can leave it out once"
+    ended(code, 1, out, told, without=["runevals accept"])
+    code, out, _ = runevals("--base", "main", "--fail-on", "no_regression")
+    ended(code, 0, out, "! a: weakening is 1, must be <= 0")

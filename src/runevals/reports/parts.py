@@ -236,7 +236,8 @@ def _failed_gates(conclusion: Conclusion) -> Iterator[Part]:
         for gate in conclusion.gates
         if gate.state in (GateState.FAILED, GateState.WARNED) and gate.name not in ("no_regression", "measured")
     ]
-    if others and not (len(others) == 1 and others[0][1].partition(":")[0] in conclusion.verdict.headline):
+    name = others[0][1].partition(":")[0] if len(others) == 1 else ""
+    if others and f"gate {name} failed" not in conclusion.verdict.headline:
         yield Part(lines=tuple(others), name="gates that failed", rank=1)
 
 

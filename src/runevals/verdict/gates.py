@@ -75,6 +75,7 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "==": lambda observed, limit: abs(observed - limit) <= _TOLERANCE,
 }
 
+_WAYS_OUT = {("weakening", GateState.FAILED): "; for settings, `fail_on` of the workflow can leave it out once"}
 LEAST_SHOWN = 0.005  # of unchanged suites that fail a gate
 _SURE = NormalDist().inv_cdf(0.99)
 _BOUNDS: Mapping[str, Callable[[float, int], float]] = {  # of a pass rate, by so many runs
@@ -292,6 +293,7 @@ def _by_number(gate: Gate, metric: MetricRange) -> GateResult:
     state = _of_bounds(gate, metric.lowest, metric.highest)
     undecided = state is GateState.NOT_APPLICABLE
     why = phrase(undecided, "; what could not be measured would decide")
+    why += _WAYS_OUT.get((gate.metric, state), "")
     reason = f"{gate.metric} is {metric.observed:.4g}, must be {gate.op} {gate.limit:g}{why}"
     return _result(gate, state, reason, metric.observed, undecided=undecided)
 

@@ -46,7 +46,9 @@ def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
     is_strict = "weakening" in {each.metric for each in failed}
     gone = comparison.of_kind(*_GONE[conclusion.report.run.of_tool]) if too_few else ()
     weaker = comparison.weakenings if is_strict else gone
-    return lost_keys(comparison).union(keys, ((one.suite, one.key) for one in weaker))
+    sides = conclusion.report.cases, comparison.base.cases  # what is weaker may be a setting
+    cases = {(one.suite, one.key) for side in sides if weaker for one in side}
+    return lost_keys(comparison).union(keys, cases.intersection((one.suite, one.key) for one in weaker))
 
 
 def _lost_together(comparison: Comparison, proven: Set[Key]) -> Iterator[Key]:

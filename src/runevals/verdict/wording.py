@@ -463,7 +463,7 @@ _NEXT_STEPS = {
     "rate_limited": "The provider limits the rate: lower `concurrency`, or run the job again later.",
     "timeout": "Run the job again; if it stays slow, raise `timeout_s`.",
     "budget_exhausted": f"Raise the limit{_RESUMED}",
-    "limit_unknown": "Let each call say what it took, or remove the limit, and run it anew.",
+    "limit_unknown": "Let each call say what it took, on the base, too (merge that first), or remove the limit.",
     "evidence_missing": "A second run changes nothing: see below what the first check lacks.",
 }
 

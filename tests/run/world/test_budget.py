@@ -223,7 +223,7 @@ def test_a_limit_of_what_no_call_reports_is_not_said_to_be_too_low(project, rune
     project.write("bot.py", "def answer(prompt):\n    return 'Paris'\n")
     words = ("run", "--target", "python:bot.py:answer")
     code, out, err = runevals(*words, limit, "100")
-    told = "Let each call say what it took, or remove the limit, and run it anew."
+    told = "Let each call say what it took, on the base, too (merge that first), or remove the limit."
     ended(code, 3, out + err, told, without=["Raise the limit", "--resume"])
     assert runevals(*words)[0] == 0
 
