@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import socket
@@ -14,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.serving import own_port
+
 SCRIPT = Path(__file__).with_name("agent-rig")
 PLACE = Path(os.environ.get("RUNEVALS_AGENT_RIG", Path(tempfile.gettempdir(), "runevals-agent-rig")))
 PROGRAMS = ("claude", "codex", "copilot", "gemini")
@@ -21,7 +22,6 @@ PROGRAM_OF = {"claude-code": "claude", "codex": "codex", "copilot": "copilot", "
 SHELL = {"claude-code": "Bash", "codex": "exec_command", "copilot": "bash", "gemini-cli": "run_shell_command"}
 MODEL = {"claude-code": "claude-opus-4-5", "codex": "gpt-5", "copilot": "gpt-5", "gemini-cli": "gemini-2.5-flash"}
 _address: list[str] = []
-_started = itertools.count()
 USAGE = {
     "prompt_tokens": 120,
     "completion_tokens": 30,
@@ -72,7 +72,7 @@ def model(folder: Path, replies: list[dict[str, object]]) -> Iterator[str]:
     """The address of a model that gives these replies."""
     file = folder / "replies.json"
     file.write_text(json.dumps({"fixtures": replies}), encoding="utf-8")
-    port = _own_port()
+    port = own_port()
     command = [str(SCRIPT), "serve", str(PLACE), str(file), str(port)]
     _address.append(f"http://127.0.0.1:{port}")
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -105,15 +105,6 @@ def environment(agent: str, address: str) -> Mapping[str, str]:
         "gemini-cli": {"GOOGLE_GEMINI_BASE_URL": address, "GEMINI_API_KEY": "stub-key-of-a-test"},
     }
     return {"PATH": path(), **own[agent]}
-
-
-def _own_port() -> int:
-    """A free port below those that the system gives away, so that nobody is given it before the model listens."""
-    while True:
-        port = 10_000 + (os.getpid() * 37 + next(_started)) % 20_000
-        with socket.socket() as free:
-            if free.connect_ex(("127.0.0.1", port)):
-                return port
 
 
 def _wait_for(port: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import ssl
 import subprocess
@@ -10,6 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,18 @@ class Quiet:
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+_ports = count()
+
+
+def own_port() -> int:
+    """A free port below those that the system gives away, so that nobody is given it before a server listens."""
+    while True:
+        port = 10_000 + (os.getpid() * 37 + next(_ports)) % 20_000
+        with socket.socket() as free:
+            if free.connect_ex(("127.0.0.1", port)):
+                return port
 
 
 class CallBarrier:

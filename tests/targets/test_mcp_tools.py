@@ -14,6 +14,7 @@ import pytest
 from runevals.targets.mcp_tools import ServerTool, tools_by_name
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
+from tests.serving import own_port
 from tests.wires import WIRES, Turn, wire_server
 
 SERVER = """
@@ -133,8 +134,7 @@ def test_tools_of_one_name_have_their_servers_name_before_it():
 @contextmanager
 def at_an_address(project):
     """The same server by streamable HTTP, as the settings name it."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = own_port()
     project.write("over_http.py", SERVER.replace('"stdio"', f'"streamable-http", port={port}'))
     with subprocess.Popen(
         [sys.executable, "over_http.py"], cwd=project.path, stderr=subprocess.DEVNULL

@@ -95,7 +95,7 @@ def _front_matter(path: Path, root: Path) -> tuple[str | None, Sequence[FileProb
     missing = [key for key in ("name", "description") if not is_text(fields.get(key))]
     message = phrase(" and no ".join(missing), "the front matter has no {}, which agents find a skill by")
     name, folder = None if "name" in missing else fields["name"].strip(), path.parent.resolve()
-    if name not in (None, folder.name) and folder != root.resolve():
+    if name not in (None, folder.name) and folder.name not in {root.resolve().name, *_NOT_SKILLS}:
         message = message or f"the name is '{name}', its folder's is '{folder.name}'; agents want them equal"
     return name, [_warning(display_path, message)] if message else []
 
