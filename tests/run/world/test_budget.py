@@ -67,17 +67,18 @@ def test_what_is_spent_ends_the_run_and_the_rest_is_skipped(paid, runevals, limi
     assert (code, paid.document()["totals"]["passed"]) == (0, 20)
 
 
-def test_an_unknown_cost_of_the_base_alone_is_said_to_be_its(repository, runevals):
+@pytest.mark.parametrize("targets", ["target: {one}\n", "targets: {{a: {one}, b: {one}}}\n"])
+def test_an_unknown_cost_of_the_base_alone_is_said_to_be_its(repository, runevals, targets):
+    target, suites = "{type: command, command: python agent.py}", "suites: [evals.json]\n"
     repository.write("evals.json", SUITE)
-    target = "target: {type: command, command: python agent.py}\nsuites: [evals.json]\n"
     repository.write("agent.py", "print('yes')\n")
-    on_main(repository, "runevals.yaml", target)
+    on_main(repository, "runevals.yaml", f"{suites}target: {target}\n")
     repository.write("agent.py", """print('{"output": "yes", "costUSD": 0.001}')\n""")
+    repository.write("runevals.yaml", suites + targets.format(one=target))
     repository.git("commit", "-qam", "costs")
     code, out, _ = runevals("--base", "main", "--max-cost", "1", "--no-judge")
-    ended(
-        code, 3, out, "! Incomplete – in the base's run: --max-cost cannot be kept: what a call costs is unknown"
-    )
+    told = "! Incomplete – in the base's run: --max-cost cannot be kept: what a call costs is unknown"
+    ended(code, 3, out, told)
 
 
 def test_the_judge_spends_from_the_same_budget(paid, runevals):

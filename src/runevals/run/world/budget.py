@@ -43,9 +43,10 @@ class Stop:
         self._request.set_result(None)
 
     def name_side(self, side: str) -> None:
-        """Says in whose run it was requested, if it was."""
+        """Says once in whose run it was requested, if it was."""
         if self.problem is not None:
-            self.problem = replace(self.problem, message=f"in {side}: {self.problem.message}")
+            whose = f"in {side}: "
+            self.problem = replace(self.problem, message=whose + self.problem.message.removeprefix(whose))
 
     def refused(self, why: str) -> Problem:
         """The service does not respond any more; running calls may still finish → the problem of the stop."""
