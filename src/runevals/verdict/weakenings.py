@@ -12,7 +12,8 @@ from runevals.records.report import is_critical
 from runevals.verdict.comparability import other_target
 from runevals.verdict.matching import MatchedRuns, Pair, turns_of
 
-_groups = attrgetter("file", "suite", "category")
+_LABELS = ("file", "suite", "category")
+_groups = attrgetter(*_LABELS)
 _place = attrgetter("suite", "key", "category", "tags", "critical")  # of a case, with its labels
 
 
@@ -32,10 +33,10 @@ def weakenings(head: RunReport, base: RunReport, matched: MatchedRuns) -> Iterat
 
 def absent_groups(base: RunReport, matched: MatchedRuns) -> Iterator[dict[str, str]]:
     """Files, suites and categories of another tool, with labels, of which the base has cases and the head none."""
-    there = zip(*(_groups(pair.base) for pair in matched.both), strict=True) if base.run.of_tool else ()
-    removed = zip(*map(_groups, matched.removed), strict=True)
-    for of_base, of_both in zip(removed, there, strict=False):
-        yield {name: "/".join(name.split("/")[-2:]) for name in sorted({*of_base} - {*of_both, None})}
+    removed = matched.removed if base.run.of_tool and matched.both else ()  # mostly none: nothing is looked at
+    for label, of_base in zip(_LABELS, zip(*map(_groups, removed), strict=True), strict=False):
+        of_both = {getattr(pair.base, label) for pair in matched.both}
+        yield {name: "/".join(name.split("/")[-2:]) for name in sorted({*of_base} - of_both - {None})}
 
 
 def _of_pair(pair: Pair) -> Iterator[str]:

@@ -476,7 +476,7 @@ def next_step(report: RunReport) -> str:
     for ending, step in _NEXT_STEPS.items():
         if most.endswith(ending):
             by_flag = "".join(f" {flag} …" for flag in _LIMIT.findall(str(report.run.stopped)))
-            measured = report.totals.passed or report.totals.failed
+            measured = report.totals.passed + report.totals.failed
             anew = phrase(by_flag, " by its flag,{}, which counts at once,") + " and run it anew."
             return step.replace(_RESUMED, _RESUMED.format(by_flag) if measured else anew)
     errors = (first_error(case) or "" for case in report.cases if case.unmeasured)
