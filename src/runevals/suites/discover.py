@@ -107,13 +107,9 @@ def _evals_of_vally(root: Path) -> list[str]:
         return []
     settings = read(root / _VALLY, _VALLY).value
     fields = {**_OF_VALLY, **object_in(object_in(settings).get("paths"))}
-    folders, names = (_relative(fields[key]) for key in _OF_VALLY)
+    paths = (texts_in(entries_of(fields[key])) for key in _OF_VALLY)
+    folders, names = ([path for path in each if not {"..", "/"} & {*Path(path).parts}] for each in paths)
     return [f"{folder}/**/{name}" for folder in folders for name in names]
-
-
-def _relative(value: object) -> list[str]:
-    """The paths of a setting that lead to no other place."""
-    return [text for text in texts_in(entries_of(value)) if not {"..", "/"} & {*Path(text).parts}]
 
 
 def _by_name(root: Path, name: str) -> Discovery:

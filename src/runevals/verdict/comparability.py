@@ -145,7 +145,7 @@ def _other_user(head: RunReport, base: RunReport) -> Iterator[str]:
     """That simulated users were played by another model, or with other instructions."""
     users = [report.run.target.detail.get("simulated_user") for report in (base, head)]
     before, now = (user if isinstance(user, Mapping) else {} for user in users)
-    if before and now and before != now:
+    if {} not in (before, now) and before != now:
         models = [user.get("model") or "none named" for user in (before, now)]
         how = f"by {models[0]} on base, {models[1]} now" if models[0] != models[1] else "with other instructions"
         yield f"simulated users were played {how}"

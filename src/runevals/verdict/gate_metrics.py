@@ -195,10 +195,6 @@ def _of_one_run(cases: Sequence[CaseReport], amount: Callable[[TurnReport], floa
     return MetricRange(observed, observed, observed + errored * most)
 
 
-def _judge_coverage(cases: Sequence[CaseReport]) -> float | None:
-    return mean(result.outcome.measured for result in _results(cases) if result.layer is Layer.JUDGE)
-
-
 def regressions(comparison: Comparison, scope: Scope) -> MetricRange:
     """Cases that passed on the base and fail now, but for those that fresh runs cleared.
 
@@ -259,11 +255,6 @@ def _of_a_run(runs: Sequence[Sequence[TurnReport]], amount: Callable[[TurnReport
     return if_known(lambda known: known / len(runs), whole)
 
 
-def _same_path(sight: _Sight) -> float | None:
-    """How far the tools called are those of the base's runs; None if a side does not report them."""
-    return if_known(attrgetter("f1"), tool_paths(sight.of_base, sight.cases))
-
-
 def _weakening(sight: _Sight) -> float:
     """The weakenings of cases in scope; without a scope also those of settings and lists."""
     weakenings = sight.compared.weakenings
@@ -296,7 +287,10 @@ _Metric = Callable[[_Sight], MetricRange | None]
 _OF_COMPARISON: Mapping[str, _Metric] = {
     "cost_change": _exact(_cost_change),
     "weakening": _exact(_weakening),
-    "same_path_as_base": _mean(_same_path, (0.0, 1.0)),
+    # How far the tools called are those of the base's runs; None if a side does not report them.
+    "same_path_as_base": _mean(
+        lambda sight: if_known(attrgetter("f1"), tool_paths(sight.of_base, sight.cases)), (0.0, 1.0)
+    ),
     "regressions": lambda sight: regressions(sight.compared, sight.scope),
     "new_failures": _new_failures,
 }
@@ -307,7 +301,9 @@ _METRICS: Mapping[str, _Metric] = {
     "share": _mean(lambda sight: totals(sight.cases).share, (0.0, 1.0)),
     "errors": _exact(lambda sight: unmeasured_share(sight.cases)),
     "latency_p95_s": _exact(lambda sight: totals(sight.cases).latency_p95_s),
-    "judge_coverage": _exact(lambda sight: _judge_coverage(sight.cases)),
+    "judge_coverage": _exact(
+        lambda sight: mean(one.outcome.measured for one in _results(sight.cases) if one.layer is Layer.JUDGE)
+    ),
     "cost_usd": _amount(_COST),
     "tokens": _amount(lambda turn: total((turn.input_tokens, turn.output_tokens))),
     **_OF_COMPARISON,

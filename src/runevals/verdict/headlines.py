@@ -72,7 +72,7 @@ def _shared(groups: Sequence[CauseGroup]) -> str:
     alone = len(groups) == 1
     all_of = [f"{one_line(group.name, 40)}{'' if alone else f' ({group.cases:,})'}" for group in all_lost]
     most_of = [f"{one_line(group.name, 40)} ({group.cases:,} of {group.measured:,})" for group in most_lost]
-    others = sum(group.cases for group in groups if not group.label)
+    others = sum(group.cases for group in groups) - sum(group.cases for group in labelled)
     rest = phrase(others, plural(others, "other"))
     parts = (phrase(joined(all_of), "all of {}"), phrase(joined(most_of), "most of {}"), rest)
     return f": {', '.join(filter(None, parts))}"

@@ -8,7 +8,7 @@ import json
 from msgspec.structs import replace
 
 from runevals.lib.nullable import if_known
-from runevals.records import CaseReport, Problem, RunReport, SimulatedConversation, TurnReport, WorkspaceChanges
+from runevals.records import CaseReport, Problem, RunReport, SimulatedConversation, TurnReport
 from runevals.records.rules import Content
 
 
@@ -42,7 +42,9 @@ def _turn(turn: TurnReport, content: Content) -> TurnReport:
         raised=_text(turn.raised, content),
         session=None,
         conversation=if_known(lambda talk: _conversation(talk, content), turn.conversation),
-        workspace=if_known(_workspace, turn.workspace),
+        workspace=if_known(  # its paths stay
+            lambda one: replace(one, diff="", diff_complete=not one.diff, files=(), programs=()), turn.workspace
+        ),
         error=if_known(_code, turn.error),
         results=tuple(  # a reason may quote the answer, and details may hold it
             replace(result, reason="", details={}, error=if_known(_code, result.error)) for result in turn.results
@@ -57,11 +59,6 @@ def _code(problem: Problem) -> Problem:
 def _conversation(talk: SimulatedConversation, content: Content) -> SimulatedConversation:
     messages = tuple(replace(one, content=_text(one.content, content) or "") for one in talk.messages)
     return replace(talk, messages=messages)
-
-
-def _workspace(changes: WorkspaceChanges) -> WorkspaceChanges:
-    """Keeps the changed paths, but not their content and not the output of programs."""
-    return replace(changes, diff="", diff_complete=not changes.diff, files=(), programs=())
 
 
 def _text(text: str | None, content: Content) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -172,7 +172,12 @@ def unfinished(run_name: str, cwd: Path) -> ResumableRun:
         raise InvalidSettings(
             f"--resume: git cannot tell whether a run was committed: {why_unavailable(repository)}"
         )
-    there = [name for name in folders_with_mark(runs, OPTIONS) if not _is_of(runs / name, committed)]
+    there = [
+        name
+        for name in folders_with_mark(runs, OPTIONS)
+        # nothing committed is the folder, is in it, or has it (a submodule, say)
+        if not any(path.is_relative_to(runs / name) or (runs / name).is_relative_to(path) for path in committed)
+    ]
     if not there:
         raise InvalidSettings(f"--resume: there is no unfinished run in {RUNS}: run it anew")
     if run_name and run_name not in there:
@@ -196,11 +201,6 @@ def unfinished(run_name: str, cwd: Path) -> ResumableRun:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidSettings(f"--resume: {folder / OPTIONS} cannot be read ({error}); run it anew") from None
-
-
-def _is_of(folder: Path, committed: Collection[Path]) -> bool:
-    """Whether anything of these is the folder, is in it, or has it (a submodule, say)."""
-    return any(path.is_relative_to(folder) or folder.is_relative_to(path) for path in committed)
 
 
 def _require_same(before: ResumableRun, targets: Sequence[Settings]) -> None:

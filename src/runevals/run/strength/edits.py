@@ -76,10 +76,6 @@ def _name(match: re.Match[str]) -> str | None:
     return next((name for name in _NAMES if name not in match.string), None)
 
 
-def _item(match: re.Match[str]) -> str | None:
-    return "" if len(_ITEM.findall(match.string)) > 1 else None
-
-
 _ITEM = re.compile(r"(?m)^[ \t]*(?:[-*•]|\d+[.)])[ \t]+\S.*(?:\n|\Z)")
 _ANY_UNIT = "|".join(map(re.escape, _UNITS))
 _VERBS = "is|are|was|were|can|must|will|should|may"
@@ -112,7 +108,7 @@ RULES: tuple[tuple[str, re.Pattern[str], Change], ...] = (
     ("a 'not' added", re.compile(rf"\b(?:{_VERBS})\b(?!\s*(?:not\b|n't|\w+n't))"), _added_not),
     ("yes for no", re.compile(r"\A\s*(?:Yes|No|yes|no|YES|NO)\b"), lambda match: _other_word(match[0])),
     ("another name", re.compile(r"(?<=[a-z,:] )[A-Z][a-z]{2,}\b|\A\s*[A-Z][a-z]{2,}(?=\.?\s*\Z)"), _name),
-    ("an item left out", _ITEM, _item),
+    ("an item left out", _ITEM, lambda match: "" if len(_ITEM.findall(match.string)) > 1 else None),
 )  # fmt: skip
 _SAME: Mapping[str, str] = {
     "cannot": "can't",

@@ -97,7 +97,9 @@ def _change(
     kind = "added" if before is None else "removed" if now is None else "changed"
     old, new = _content_before(attempt, path, before), _content((attempt.work, path), now)
     digest = None if now is None else hash_file(attempt.work, path)
-    same = old == new if old is not None else digest is not None and digest == _hash_before(attempt, path)
+    same = old == new
+    if old is None:  # too large for memory, or in no folder but the attempt's
+        same = digest is not None and digest == if_known(lambda at: hash_file(*at), _place_before(attempt, path))
     if same and _form(before) == _form(now):
         return None, ""
     change = FileChange(path=path, change=kind, size=None if now is None else now.size, sha256=digest)
@@ -134,11 +136,6 @@ def _content_before(attempt: Attempt, path: str, stamp: Stamp | None) -> bytes |
     if stamp is not None and stamp.kind != "link" and isinstance(origin, bytes):
         return origin if len(origin) == stamp.size else None
     return _content(_place_before(attempt, path), stamp)
-
-
-def _hash_before(attempt: Attempt, path: str) -> str | None:
-    """The hash of a file that is too large for memory; None if only the attempt's folder had it."""
-    return if_known(lambda place: hash_file(*place), _place_before(attempt, path))
 
 
 def _place_before(attempt: Attempt, path: str) -> tuple[Path, str] | None:
