@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from msgspec import Struct
 
+from runevals.lib.nullable import if_known
 from runevals.lib.text.numbers import phrase, plural
 from runevals.records.errors import ExternalError
 from runevals.repository.git import file_at
@@ -57,8 +59,8 @@ def files_since(commit: str, settings: Settings, loaded: LoadedSuites, *, code: 
         if not (code or names & prompts or any(not of_other_project(name, settings) for name in texts)):
             left_out.append(new or old or "")
             continue
-        before = None if old is None else file_at(settings.repository, commit, old)
-        now = None if new is None else (settings.repository / new).read_bytes()
+        before = if_known(partial(file_at, settings.repository, commit), old)
+        now = if_known(lambda name: (settings.repository / name).read_bytes(), new)
         file = ChangedFile(old_path=place, path=new, before=before, now=now)
         files += [file] if before != now or place != new else []
     own = {file.path for file in files} & {new for _, new in since_head}

@@ -43,6 +43,10 @@ DEPLOYED = (
 )
 
 
+class CannotPutBack(ExternalError):
+    """The change cannot be run with all hunks put back, perhaps as others belong to them."""
+
+
 class PutBackRunner(Struct, kw_only=True):
     """Runs cases with hunks put back. One set of hunks is put back at a time."""
 
@@ -50,7 +54,6 @@ class PutBackRunner(Struct, kw_only=True):
     words: RawSettings  # of the worktree
     checkout: Path
     change: ChangeHunks
-    way_out: str = ""  # what else can be put back
     lost: Mapping[Key, Least] = {}  # what decides of a case; else whether it passes
     calls: Counter[Key] = field(default_factory=Counter)  # of the target
     costs: dict[Key, float | None] = {}
@@ -78,9 +81,9 @@ class PutBackRunner(Struct, kw_only=True):
             self._close()
             self.trouble = error.first_line
             if len(put_back) in (0, len(self.change.hunks)):
-                more = str(error).removeprefix(self.trouble)  # what to do
-                what, way = ("with all hunks put back", self.way_out) if put_back else ("in a worktree", "")
-                raise ExternalError(f"the change cannot be run {what}: {self.trouble}{way}{more}") from None
+                if put_back:
+                    raise CannotPutBack(f"the change cannot be run with all hunks put back: {error}") from None
+                raise ExternalError(f"the change cannot be run in a worktree: {error}") from None
             return {}
         return None if self.request.budget.stop.problem is not None else attempts
 
@@ -159,7 +162,7 @@ class PutBackRunner(Struct, kw_only=True):
 
 @contextmanager
 def put_back_runner(
-    request: RunRequest, head: str, change: ChangeHunks, way_out: str = "", lost: Mapping[Key, Least] = {}
+    request: RunRequest, head: str, change: ChangeHunks, lost: Mapping[Key, Least] = {}
 ) -> Iterator[PutBackRunner]:
     """The runner in a worktree of the commit `head`, with what is not committed yet. Raises RunevalsError."""
     settings = request.settings
@@ -173,9 +176,7 @@ def put_back_runner(
         words = replace(words, environment=environment, base_side=settings.base_side, of_change=settings.of_change)
         there = replace(base_settings(words, settings), not_from=settings.repository)
         prepare(settings, with_own_packages(there, settings.repository), request.budget.stop)
-        runner = PutBackRunner(
-            request=request, words=words, checkout=checkout, change=change, way_out=way_out, lost=lost
-        )
+        runner = PutBackRunner(request=request, words=words, checkout=checkout, change=change, lost=lost)
         try:
             yield runner
         finally:

@@ -15,7 +15,7 @@ from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.run.baseline.checkout import is_here
 from runevals.run.blame.changed import ChangedFiles, files_since
 from runevals.run.blame.hunks import ChangeHunks, hunks_of
-from runevals.run.blame.put_back import PASSES, Key, Least, PutBackRunner, put_back_runner
+from runevals.run.blame.put_back import PASSES, CannotPutBack, Key, Least, PutBackRunner, put_back_runner
 from runevals.run.call_limit import calls_of_attempt
 from runevals.run.default_target import with_target
 from runevals.run.preflight import require_present
@@ -63,6 +63,7 @@ def blamed(
 ) -> Blame:
     """The hunks since the commit `base` that lost the cases of a comparison. Raises RunevalsError.
 
+    Code is put back, too, with `code`, or if nothing runs without it.
     In a job: one confirmed case of each cause, as many as have so many runs, of all together, for an answer.
     """
     assert conclusion.comparison is not None  # noqa: S101 - the caller chose it for that
@@ -83,11 +84,17 @@ def blamed(
         f"Searching {what} for what lost {plural(len(keys), 'case')}: at most {plural(limit, 'run')} a case"
     )
     searches = {key: search_case(len(change.hunks), deterministic=deterministic, limit=limit) for key in keys}
-    with request.budget.timed(), put_back_runner(request, head, change, files.with_code, lost) as runner:
-        results = searched(searches, runner.measure)
-    if all(result.why_not == "unmeasured" for result in results.values()):
-        trouble = f"the lost cases could not be run again: {one_line(runner.trouble, 300)}"
-        raise ExternalError(trouble + files.with_code if any(each.head for each in results.values()) else trouble)
+    try:
+        with request.budget.timed(), put_back_runner(request, head, change, lost) as runner:
+            results = searched(searches, runner.measure)
+        if all(result.why_not == "unmeasured" for result in results.values()):
+            kind = CannotPutBack if any(each.head for each in results.values()) else ExternalError
+            raise kind(f"the lost cases could not be run again: {one_line(runner.trouble, 300)}")
+    except CannotPutBack as error:
+        if not files.left_out:
+            raise
+        request.tell(f"Code is put back, too (--code), as {error.first_line}")
+        return blamed(conclusion, base, request, code=True, job=job, runs=runs)
     cases = [_case(key, result, runner, files, alike[key]) for key, result in results.items()]
     return without_either(replace(not_searched(base, files, change), cases=tuple(cases)), settings)
 
