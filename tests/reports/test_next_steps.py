@@ -70,6 +70,28 @@ def test_a_leak_that_the_base_has_is_shown_and_can_be_accepted(repository, runev
     ended(code, 1, out + err, "1 case will be accepted once a reviewer approves this commit: leak")
 
 
+@pytest.mark.parametrize(
+    ("gate", "name"),
+    [
+        ("min_pass_rate: 1", "min_pass_rate"),
+        ('gates: [{name: all of them, metric: pass_rate, op: ">=", limit: 1}]', "all of them"),
+    ],
+)
+def test_a_loss_is_to_be_accepted_once_no_gate_that_counts_it_fails(repository, runevals, gate, name):
+    """Else the check would stay red: first, its limit is changed on the base."""
+    settings = "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer', deterministic: true}\n"
+    on_main(repository, "runevals.yaml", f"{settings}{gate}\n")
+    commit(repository, {"agent.py": WORSE})
+    code, out, err = runevals("--base", "main", "-q")
+    ended(code, 1, out + err, f"{name}: ", "to accept a loss, first merge a change of this gate", without=["wanted?"])
+    on_main(repository, "runevals.yaml", settings)
+    commit(repository, {"agent.py": WORSE})
+    code, out, err = runevals("--base", "main", "-q")
+    ended(code, 1, out + err, "regressed", without=["to accept a loss"])
+    code, out, err = typed(runevals, printed(out)["wanted?"])
+    ended(code, 0, out + err, "Written: ")
+
+
 def run_all(runevals, commands):
     code, out, err = typed(runevals, commands["see one"])
     ended(code, 1, out + err, "1 of 1 case regressed: a")

@@ -11,6 +11,7 @@ from msgspec import Struct
 from runevals.records.blame import Blame
 from runevals.records.comparison import AgainstComparison, Comparison, Finding, MarkComparison
 from runevals.records.report import RunReport, always
+from runevals.records.rules import LIFTED
 from runevals.records.values import Count, Number, Whole
 
 ADDED = "added"  # instead of the base's fingerprint, if only the change has the case
@@ -49,6 +50,9 @@ class GateState(StrEnum):
     NOT_APPLICABLE = "not_applicable"
 
 
+_WITHOUT_ACCEPTED = LIFTED | {"measured", "weakening"}  # gates that accepted losses do not fail
+
+
 class GateResult(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
     """One gate, applied. `observed` and `limit` are on the metric's own scale, shares as 0–1."""
 
@@ -59,6 +63,11 @@ class GateResult(Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True
     limit: Number | None = always(NoneType)
     metric: str | None = always(NoneType)  # None if there is no number
     undecided: bool = False  # it blocks, and what could not be measured decides whether it fails
+
+    @property
+    def counts_accepted(self) -> bool:
+        """Whether it fails, also by losses that a reviewer accepts."""
+        return self.state is GateState.FAILED and _WITHOUT_ACCEPTED.isdisjoint({self.name, self.metric})
 
     @property
     def unmeasured(self) -> bool:

@@ -80,6 +80,8 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         code = "" if {text.by_code for text in conclusion.prompt_changes} == {False} else " --code"
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
+    if any(gate.counts_accepted for gate in conclusion.gates):
+        return
     options = _options(run.settings, ("config",), where.folder)
     groups = [group for each in causes if each.kind == "lost" for group in each.groups]
     yield "wanted?", f'accept {_accepted(groups, proven)}{phrase(document, " --results{}")}{options} --reason "…"'

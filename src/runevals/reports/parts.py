@@ -230,19 +230,18 @@ def numbers_in_short(conclusion: Conclusion) -> Iterator[Part]:
 
 
 def _failed_gates(conclusion: Conclusion) -> Iterator[Part]:
-    """The failed and warning gates, except the one in the headline."""
+    """The failed and warning gates, but for what the headline says already."""
     others = [
-        _of_gate(gate)
+        gate
         for gate in conclusion.gates
         if gate.state in (GateState.FAILED, GateState.WARNED) and gate.name not in ("no_regression", "measured")
     ]
-    name = others[0][1].partition(":")[0] if len(others) == 1 else ""
-    if others and f"gate {name} failed" not in conclusion.verdict.headline:
-        yield Part(lines=tuple(others), name="gates that failed", rank=1)
+    if [gate for gate in others if gate.reason not in conclusion.verdict.headline]:
+        yield Part(lines=tuple(map(_of_gate, others)), name="gates that failed", rank=1)
 
 
 def _of_gate(gate: GateResult) -> Line:
-    return GATE_MARKS[gate.state], f"{one_line(gate.name, 80)}: {one_line(gate.reason, 200)}"
+    return GATE_MARKS[gate.state], f"{one_line(gate.name, 80)}: {one_line(gate.reason, 300)}"
 
 
 def _of_causes(block: Block, one: Causes) -> Part:

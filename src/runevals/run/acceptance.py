@@ -10,7 +10,7 @@ from runevals.lib.storage.files import relative_name
 from runevals.lib.text.numbers import plural, short_list
 from runevals.records import Acceptance, AcceptedLoss, Conclusion, GateResult, GateRules, GateState
 from runevals.records.errors import COULD_NOT_MEASURE, GATE_FAILED, RunevalsError
-from runevals.records.rules import CATEGORY_GATES
+from runevals.records.rules import LIFTED
 from runevals.repository import git
 from runevals.run.load import accepted_file
 from runevals.settings.resolve import Settings
@@ -20,8 +20,7 @@ from runevals.verdict.gates import apply_gates
 from runevals.verdict.outcome import accepted
 
 ACCEPTABLE = (GATE_FAILED, COULD_NOT_MEASURE)  # what is not known can be accepted as a loss is
-STILL_BLOCKS = "and this still blocks (gates of the settings count accepted cases, too)"
-PRESET_GATES = frozenset({"no_regression", *(category for category, _ in CATEGORY_GATES)})
+STILL_BLOCKS = "and this still blocks"
 
 
 def entries_of_change(settings: Settings, commit: str | None = None) -> tuple[AcceptedLoss, ...]:
@@ -98,7 +97,7 @@ def with_caveat(conclusion: Conclusion, caveat: str, waiting: Sequence[AcceptedL
 
 def _left_gate(gate: GateResult, left: Mapping[str, GateResult], rules: GateRules) -> GateResult:
     """The gate without the accepted losses, if it is a preset one: gates of the settings look at all cases."""
-    if gate.name not in PRESET_GATES or gate.name in {own.name for own in rules.gates}:
+    if gate.name not in LIFTED or gate.name in {own.name for own in rules.gates}:
         return gate
     nothing_left = replace(gate, state=GateState.PASSED, undecided=False, reason="no other case is left")
     return left.get(gate.name, nothing_left)
