@@ -83,7 +83,9 @@ def test_a_loss_is_to_be_accepted_once_no_gate_that_counts_it_fails(repository, 
     on_main(repository, "runevals.yaml", f"{settings}{gate}\n")
     commit(repository, {"agent.py": WORSE})
     code, out, err = runevals("--base", "main", "-q")
-    ended(code, 1, out + err, f"{name}: ", "to accept a loss, first merge a change of this gate", without=["wanted?"])
+    ended(
+        code, 1, out + err, f"{name}: ", "to accept a loss, first merge a change of this gate", without=["wanted?"]
+    )
     on_main(repository, "runevals.yaml", settings)
     commit(repository, {"agent.py": WORSE})
     code, out, err = runevals("--base", "main", "-q")

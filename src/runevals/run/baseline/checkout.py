@@ -29,7 +29,8 @@ from runevals.suites.load import LoadedSuites, is_suite
 def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator[Settings]:
     """The settings of `raw` in a temporary worktree of `commit`.
 
-    Raises ExternalError if git cannot check it out, NoSuiteFound if the settings that decide cannot be read.
+    Where those that decide cannot be read, only a change repairs them: its own hold there, and grant nothing.
+    Raises ExternalError if git cannot check it out.
     """
     if not is_here(settings, commit):
         raise ExternalError(
@@ -51,17 +52,19 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
                 raise ExternalError(f"it has no settings file {path}")
             words = replace(words, flags={**words.flags, "config": str(checkout / former[path])})
         try:
-            there = replace(base_settings(words, settings), not_from=settings.repository)
-            there = with_own_packages(there, settings.repository)
-            there = replace(there, measure=replace(there.measure, cache=settings.measure.cache))
-        except InvalidSuite as error:
-            if settings.base_side is None or settings.base_side.unreadable is None:
+            there = base_settings(words, settings)
+        except InvalidSuite:
+            if settings.base_side is None or settings.base_side.unreadable is None or settings.file is None:
                 raise
-            raise NoSuiteFound(f"its settings cannot be read: {error.problems[0]}") from None
+            base = checkout / settings.file.base.relative_to(settings.repository)
+            of_change = replace(settings.file, base=base, path=cwd / settings.file.display_name)
+            there = base_settings(replace(words, of_base=False), settings, of_change)
         except InvalidSettings as error:
             if settings.target_name is None:
                 raise
             raise NoSuiteFound(f"it has no target '{settings.target_name}': {error.first_line}") from None
+        there = with_own_packages(replace(there, not_from=settings.repository), settings.repository)
+        there = replace(there, measure=replace(there.measure, cache=settings.measure.cache))
         mcp_config = (cwd / (there.load.mcp_config or "")).resolve()
         if mcp_config.is_relative_to(settings.repository.resolve()):
             # By a link from elsewhere, it is the first checkout's.
