@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import reduce
 from pathlib import Path
@@ -288,6 +291,33 @@ def test_a_report_of_junit_with_fewer_tests_than_it_counts_was_not_finished(
     tests = f'<testcase name="a">{of_test}</testcase>'
     Path("x.xml").write_text(f"<testsuites {counts}><testsuite {counts}>{tests}</testsuite></testsuites>")
     assert read_results([Path("x.xml")]).stopped == stopped
+
+
+SUBTESTS = """\
+import os, unittest
+
+class T(unittest.TestCase):
+    def test_each(self):
+        for one in "abc":
+            with self.subTest(one=one):
+                self.assertNotEqual(one, os.environ.get("LOST"))
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("-o", "junit_suite_name=mine")], ids=["as it is", "another name"])
+def test_subtests_that_pytest_counts_are_no_missing_tests(tmp_path, options):
+    """Those that fail are ends of their test."""
+    (tmp_path / "test_s.py").write_text(SUBTESTS)
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", *options]
+    failed = []
+    for name, lost in (("base.xml", ""), ("now.xml", "b")):
+        environment = {**os.environ, "LOST": lost, "PYTEST_ADDOPTS": ""}
+        subprocess.run([*words, f"--junitxml={name}"], cwd=tmp_path, env=environment, check=False)
+        assert 'tests="1"' not in (tmp_path / name).read_text(), "the control: it counts them"
+        run = read_results([tmp_path / name])
+        assert run.stopped == ""
+        failed += [attempt.failed for case in run.cases for attempt in case.attempts]
+    assert failed == [False, True]
 
 
 @pytest.mark.parametrize(
