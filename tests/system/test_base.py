@@ -327,6 +327,23 @@ def test_settings_that_the_base_does_not_have_are_said_to_be_missing_there(repos
     ended(code, 3, err, "cannot be run: it has no settings file other.yaml", "--baseline FILE")
 
 
+@pytest.mark.parametrize("listed", ["", "suites: [evals]\n"])
+@pytest.mark.parametrize("folder", ["third", "."])
+def test_settings_that_a_change_brings_with_their_first_suite_are_a_first_run(repository, runevals, folder, listed):
+    for words in (["checkout", "-q", "main"], ["rm", "-q", "evals.json", "runevals.yaml"]):
+        repository.git(*words)
+    repository.git("commit", "-qm", "no project")
+    repository.git("checkout", "-qB", "change")
+    repository.write(f"{folder}/evals/evals.json", SUITE)
+    repository.write(f"{folder}/agent.py", AGENT)
+    target = "target: {type: python, function: 'agent.py:answer', deterministic: true}\n"
+    repository.write(f"{folder}/runevals.yaml", listed + target)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "the first project")
+    code, out, err = runevals("run", "--base", "main", "-q", "--config", f"{folder}/runevals.yaml")
+    ended(code, 0, out + err, "has nothing to run: it has no settings file", without=["cannot be run"])
+
+
 def test_settings_that_the_base_has_elsewhere_are_no_first_run(repository, runevals):
     named_suites(repository, "p/evals/evals.json")
     for words in (["checkout", "-q", "main"], ["mv", "runevals.yaml", "p/"], ["commit", "-qm", "a project"]):

@@ -30,7 +30,7 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
     """The settings of `raw` in a temporary worktree of `commit`.
 
     Where those that decide cannot be read, only a change repairs them: its own hold there, and grant nothing.
-    Raises ExternalError if git cannot check it out.
+    Raises ExternalError if git cannot check it out, NoSuiteFound if it has none of it.
     """
     if not is_here(settings, commit):
         raise ExternalError(
@@ -49,7 +49,11 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
         if not file.exists():
             former = {now: was for was, now in renamed_files(settings.repository, commit)}
             if (path := file.relative_to(checkout).as_posix()) not in former:
-                raise ExternalError(f"it has no settings file {path}")
+                entries = settings.load.suites or (SuiteEntry(path="", base=settings.file_base),)
+                bases = (checkout / os.path.relpath(entry.base, settings.repository) for entry in entries)
+                at_base = (replace(entry, base=base) for entry, base in zip(entries, bases, strict=True))
+                kind = ExternalError if any(map(_is_there, at_base)) else NoSuiteFound  # the change brings all
+                raise kind(f"it has no settings file {path}")
             words = replace(words, flags={**words.flags, "config": str(checkout / former[path])})
         try:
             there = base_settings(words, settings)
@@ -95,7 +99,7 @@ def base_suites(there: Settings, head: Settings, commit: str) -> LoadedSuites:
 
 def _is_there(entry: SuiteEntry) -> bool:
     with suppress(NoSuiteFound):
-        discover(entry.base, entry.path)
+        discover(entry.base, entry.path or None)
         return True
     return False
 
