@@ -71,10 +71,10 @@ PROVIDERS: Mapping[str, Provider] = {
 def address(name: str, environment: Mapping[str, str], model: str | None = None) -> str:
     """The address at which a provider serves the model. Raises InvalidSettings if its variable is not set."""
     provider = PROVIDERS[name]
-    value = environment.get(provider.located_by, "") if provider.located_by else ""
+    value = environment.get(provider.located_by or "", "")
     if not value and name == "bedrock":
         value = environment.get("AWS_DEFAULT_REGION", "")
-    if value and provider.located_by:
+    if value:
         return _URL_OF[name](value, model or "") if name in _URL_OF else value
     if provider.url is None:
         raise InvalidSettings(

@@ -19,8 +19,6 @@ _FAILED_REASONS: Mapping[str, Mapping[str, Any]] = {
     "error": {"message": "the provider ended its answer with an error"},
     "insufficient_system_resource": {"code": 503, "message": "the provider was overloaded in its answer"},
 }
-
-
 # Finish reasons of an answer that is not whole, in lower case, and what cut it.
 _CUTS: Mapping[str, Cut] = {
     **dict.fromkeys(("length", "max_tokens", "max_output_tokens", "model_length"), "length"),

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Literal, TypeVar
 
 from runevals.models.http.pace import Pace, RunStopped, SentCall, Slot
+from runevals.models.http.token_bucket import finite
 
 T = TypeVar("T")
 TryAgainKind = Literal["failed", "timeout", "rate_limited"]
@@ -274,17 +275,10 @@ def final_failure(last: TryAgain) -> CallFailed:
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """The pause that `retry-after-ms` or `Retry-After` asks for; None if there is none that can be read."""
-    milliseconds = _number(headers.get("retry-after-ms"))
+    milliseconds = finite(headers.get("retry-after-ms"))
     header = headers.get("Retry-After")
-    seconds = _number(header) if milliseconds is None else milliseconds / 1000
+    seconds = finite(header) if milliseconds is None else milliseconds / 1000
     return _seconds_until(header) if seconds is None else max(0.0, seconds)
-
-
-def _number(text: str | None) -> float | None:
-    with suppress(ValueError):
-        number = float(text or "")
-        return number if math.isfinite(number) else None
-    return None
 
 
 def _seconds_until(header: str | None) -> float | None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 
 from msgspec import Struct
 
 LONGEST_WAIT_S = 60.0  # for tokens, after the newest answer: a host that takes longer has to refuse
 HEADROOM = 4.0  # times the average cost that must be left, as calls cost different numbers of tokens
 MEMORY = 0.9  # weight of the earlier calls in the average cost, at each answer
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
-_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|)")
+_SECONDS = {"ms": 0.001, "": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 class Allowance(Struct, frozen=True, kw_only=True):
@@ -39,10 +40,10 @@ def allowance_of(headers: Mapping[str, str]) -> Allowance | None:
     left = headers.get("x-ratelimit-remaining-tokens")
     if left is None:  # as of most hosts
         return None
-    most = _number(headers.get("x-ratelimit-limit-tokens", ""))
+    most = finite(headers.get("x-ratelimit-limit-tokens"))
     full_in_s = duration_s(headers.get("x-ratelimit-reset-tokens", ""))
-    number = _number(left)
-    if number is None or most is None or full_in_s is None or number > most:
+    number = finite(left)
+    if number is None or most is None or full_in_s is None or not 0 <= number <= most:
         return None
     return Allowance(left=number, most=most, full_in_s=full_in_s)
 
@@ -52,16 +53,15 @@ def duration_s(text: str) -> float | None:
     parts = _PART.findall(text)
     if parts and "".join(number + unit for number, unit in parts) == text:
         return sum(float(number) * _SECONDS[unit] for number, unit in parts)
-    return _number(text)
+    return None
 
 
-def _number(text: str) -> float | None:
-    """A number from 0; None for anything else."""
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if 0 <= number < math.inf else None
+def finite(text: str | None) -> float | None:
+    """A finite number; None for anything else."""
+    with suppress(ValueError):
+        number = float(text or "")
+        return number if math.isfinite(number) else None
+    return None
 
 
 class TokenBucket:
