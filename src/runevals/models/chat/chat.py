@@ -136,16 +136,15 @@ class Chat:
         from runevals.models.chat.transport import MAX_ANSWER_BYTES
 
         sdk, wire = client.sdk, WIRES[self._api]
-        for name in parameters:
-            if name in wire.without:
-                raise ParameterRefused(name, f"the {wire.title} has none; `api: chat` speaks chat completions")
+        for name in sorted(wire.without.intersection(parameters)):
+            raise ParameterRefused(name, f"the {wire.title} has none; `api: chat` speaks chat completions")
         body = {"model": self.endpoint.model, **wire.body(messages, parameters)}
         try:
             content, latency_s, from_cache = client.post(wire.path, body, slot)
         except sdk.APITimeoutError as error:
             raise TryAgain("timeout", f"no answer within {self.endpoint.timeout_s:g} s") from error
         except sdk.APIConnectionError as error:
-            cause, url = error.__cause__ or error, self.endpoint.display_url
+            cause, url = beginning(str(error.__cause__), MOST_WORDS), self.endpoint.display_url
             if (fault := certificate_fault(error)) is not None:
                 raise ChatFailed("failed", f"{url}: {fault}", refused=True) from error
             message = f"no answer from {url}{route(url)} ({cause}); run `runevals doctor` for details"
