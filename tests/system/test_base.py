@@ -329,7 +329,9 @@ def test_settings_that_the_base_does_not_have_are_said_to_be_missing_there(repos
 
 @pytest.mark.parametrize("listed", ["", "suites: [evals]\n"])
 @pytest.mark.parametrize("folder", ["third", "."])
-def test_settings_that_a_change_brings_with_their_first_suite_are_a_first_run(repository, runevals, folder, listed):
+def test_settings_that_a_change_brings_with_their_first_suite_are_a_first_run(
+    repository, runevals, folder, listed
+):
     for words in (["checkout", "-q", "main"], ["rm", "-q", "evals.json", "runevals.yaml"]):
         repository.git(*words)
     repository.git("commit", "-qm", "no project")

@@ -20,18 +20,14 @@ def render(conclusion: Conclusion, links: Links, marker: str = "") -> str:
     included = list(sections(conclusion, links, OF_JOB))
     left_out: list[Section] = []
     while True:
-        text = _joined(included, left_out, marker)
+        *texts, last = (section.text for section in included)
+        text = phrase(marker, "{}\n") + "\n\n".join([*texts, *too_long(left_out), last]) + "\n"
         droppable = [section for section in included if section.rank]
         if fits(text) or not droppable:
             return text
         next_out = max(droppable, key=lambda section: section.rank)
         included.remove(next_out)
         left_out.append(next_out)
-
-
-def _joined(included: Sequence[Section], left_out: Sequence[Section], marker: str) -> str:
-    *texts, last = (section.text for section in included)
-    return phrase(marker, "{}\n") + "\n\n".join([*texts, *too_long(left_out), last]) + "\n"
 
 
 def too_long(left_out: Sequence[Section]) -> list[str]:

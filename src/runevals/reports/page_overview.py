@@ -42,12 +42,13 @@ def overview(conclusion: Conclusion) -> Json:
     report, comparison = conclusion.report, conclusion.comparison
     headline = conclusion.verdict.headline.casefold()
     block = block_of(conclusion)
+    numbers = [one_line(text, 500) for part in numbers_in_short(conclusion) for _, text in part.lines]
     return {
         "run_id": report.run.started_at.isoformat(),
         "outcome": look(conclusion),
         "sides": ["Base", "This run"],
         "targets": None,
-        "sentences": _sentences(conclusion),
+        "sentences": [*map(one_line, endings(report.run)), *numbers],
         "top": _known(_top(conclusion)),
         "gates": [
             {
@@ -71,11 +72,6 @@ def overview(conclusion: Conclusion) -> Json:
         "statistics": [_statistics(conclusion)],
         "run": _run(report, comparison),
     }
-
-
-def _sentences(conclusion: Conclusion) -> list[str]:
-    numbers = [one_line(text, 500) for part in numbers_in_short(conclusion) for _, text in part.lines]
-    return [*map(one_line, endings(conclusion.report.run)), *numbers]
 
 
 def _top(conclusion: Conclusion) -> Facts:

@@ -29,11 +29,13 @@ WARNING = (
 def render(reports: Sequence[RunReport], links: Links, marker: str, author: str = "the fork") -> str:
     """The comment's text, which begins with `marker`, then names the author of the results; it is always short."""
     cases = [_scored(case) for report in reports for case in report.cases]
+    run = phrase(links.run, "[run]({}) · ")
+    footer = f"{run}counted from the cases of its results document · runevals {__version__}"
     parts = [
         f"{marker}\n### ⚠ Reported by {author}'s own run, not verified: {_counted(cases)}",
         WARNING,
         *_not_passing(cases, links),
-        f"<sub>{_footer(links)}</sub>",
+        f"<sub>{footer}</sub>",
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -69,8 +71,3 @@ def _not_passing(cases: Sequence[CaseReport], links: Links) -> list[str]:
     if len(rows) > MOST_CASES:
         lines.append(f"| … and {len(rows) - MOST_CASES} more | | |")
     return ["\n".join(lines)]
-
-
-def _footer(links: Links) -> str:
-    run = [] if links.run is None else [f"[run]({links.run})"]
-    return " · ".join([*run, "counted from the cases of its results document", f"runevals {__version__}"])

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.storage.files import relative_name
 from runevals.lib.text.numbers import plural, short_list
 from runevals.records import Acceptance, AcceptedLoss, Conclusion, GateResult, GateRules, GateState
@@ -37,7 +38,7 @@ def entries_of_change(settings: Settings, commit: str | None = None) -> tuple[Ac
         here = git.file_at(root, commit, display_path) if path.is_relative_to(root) else None
     if here is None:
         return ()
-    before = None if side is None else git.file_at(root, side.commit, display_path)
+    before = if_known(lambda known: git.file_at(root, known.commit, display_path), side)
     if here == before:
         return ()
     of_base = () if before is None else read_entries(before, f"{display_path} of the base")

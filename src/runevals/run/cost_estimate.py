@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from operator import attrgetter
 from pathlib import Path
 
@@ -42,7 +42,8 @@ class CostEstimate(Struct, frozen=True, kw_only=True):
 
 def estimated_cost(plan: RunPlan, settings: Settings, target_calls: int, judge_calls: int) -> CostEstimate:
     """The cost of so many calls. The newest result of the same target, here or the baseline's, has the tokens."""
-    for path in _documents(settings):
+    earlier = reversed(newest(settings.cwd / results_folder(settings.cwd), MOST_DOCUMENTS))
+    for path in (*earlier, *filter(Path.is_file, map(Path, filter(None, [settings.compare.baseline])))):
         try:
             report = read_conclusion(path).report
         except (InvalidDocument, InvalidSuite, OSError):
@@ -57,11 +58,6 @@ def estimated_cost(plan: RunPlan, settings: Settings, target_calls: int, judge_c
                 source=path.name,
             )
     return CostEstimate(prompts_usd=_of_prompts(plan, settings))
-
-
-def _documents(settings: Settings) -> Iterator[Path]:
-    yield from reversed(newest(settings.cwd / results_folder(settings.cwd), MOST_DOCUMENTS))
-    yield from filter(Path.is_file, map(Path, filter(None, [settings.compare.baseline])))
 
 
 def _turns(report: RunReport) -> list[TurnReport]:

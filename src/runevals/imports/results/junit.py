@@ -169,7 +169,10 @@ def _missing(suite: XmlElement, *, counts_subtests: bool) -> Iterator[str]:
             f"{name} counts {number:g} failures and errors, and its tests have {failed}: "
             "there is a failure outside of its tests, or it is not the whole report"
         )
-    if not counts_subtests and len(tests) + failed + counted["skipped"] + counted["disabled"] < counted["tests"] < inf:
+    if (
+        not counts_subtests
+        and len(tests) + failed + counted["skipped"] + counted["disabled"] < counted["tests"] < inf
+    ):
         yield f"{name} counts {counted['tests']:g} tests and has {len(tests)}: it is not the whole report"
 
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from runevals.imports.results.field_map import MEASURED, CheckMap, FieldMap, Limit, Paths, Words
 from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults
-from runevals.imports.results.records import ImportedCase, ImportedRun
+from runevals.imports.results.records import ImportedRun
 from runevals.imports.results.words import ENDS, PASSES
 from runevals.lib.text.suggest import did_you_mean, known_names
 from runevals.records import Outcome
@@ -136,7 +136,8 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
     run = _map(columns.paths, scores, tool).read(
         OpenedResults(path=file.path, display_path=file.display_path, rows=typed)
     )
-    if run.notices and not any(map(_says_anything, run.cases)):
+    turns = (attempt.turn for case in run.cases for attempt in case.attempts)
+    if run.notices and not any(turn.error or any(one.outcome.measured for one in turn.results) for turn in turns):
         raise InvalidDocument(f"{file.display_path} has nothing to compare: {'; '.join(run.notices)}")
     notices = [*run.notices]
     notices += [
@@ -146,11 +147,6 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
     ]
     notices += [f"{file.display_path} ends without a line break: is it the whole file?"] if file.is_cut else []
     return replace(run, notices=tuple(notices))
-
-
-def _says_anything(case: ImportedCase) -> bool:
-    turns = [attempt.turn for attempt in case.attempts]
-    return any(turn.error or any(result.outcome.measured for result in turn.results) for turn in turns)
 
 
 def _map(paths: Paths, scores: Mapping[str, Limit | None], name: str) -> FieldMap:

@@ -52,7 +52,9 @@ def keeping(request: RunRequest, base: RunReport) -> RunRequest:
     reused = {key: results[key] for key, why in whys.items() if why is None}
     others = phrase(reused, f"; the others keep the result of {commit[:7]}")
     total = f"{len(whys) - len(reused)} of {plural(len(whys), 'case')}"
-    return replace(request, base_results=reused).noting(f"changed_only: {total} run{_in_words(whys)}{others}")
+    reasons = grouped((why, key) for (_, key), why in whys.items() if why is not None)
+    ran = "".join(f" – {why}: {short_list(keys)}" for why, keys in reasons.items())
+    return replace(request, base_results=reused).noting(f"changed_only: {total} run{ran}{others}")
 
 
 def _results(request: RunRequest, base: RunReport, commit: str) -> Mapping[Key, CaseReport]:
@@ -63,11 +65,6 @@ def _results(request: RunRequest, base: RunReport, commit: str) -> Mapping[Key, 
         for case in base.cases
         for key in [(case.suite, case.key)]
     }
-
-
-def _in_words(whys: Mapping[Key, str | None]) -> str:
-    reasons = grouped((why, key) for (_, key), why in whys.items() if why is not None)
-    return "".join(f" – {why}: {short_list(keys)}" for why, keys in reasons.items())
 
 
 def _commit_of(base: RunReport, settings: Settings) -> str:

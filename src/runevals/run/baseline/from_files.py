@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
 from pathlib import Path
@@ -153,7 +153,9 @@ def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[B
         again = [run for run in alike if any((case.suite, case.key) in own for case in run.cases)][: MOST_RUNS - 1]
         report = pooled(newest, again)
     source = _source(folder.name, newest) + phrase(len(again), " and {} like it")
-    return Baseline(report=_with_other_cases(report, alike), source=source), (*notices, *_left_out(reasons))
+    left_out = [f"{name} ({why})" for name, why in reasons.items() if why is not None]
+    more = phrase(first_of(left_out, MOST_NAMED), "left out of the pool of baselines: {}")
+    return Baseline(report=_with_other_cases(report, alike), source=source), (*notices, *filter(None, [more]))
 
 
 def _with_other_cases(report: RunReport, others: Sequence[RunReport]) -> RunReport:
@@ -264,11 +266,6 @@ def why_not_alike(run: RunReport, newest: RunReport, settings: Settings) -> str 
     if not same_model(newest.run.target, run.run.target):
         return "another target"
     return "another judge" if judges_differ(newest, run) else None
-
-
-def _left_out(reasons: Mapping[str, str | None]) -> tuple[str, ...]:
-    texts = [f"{name} ({why})" for name, why in reasons.items() if why is not None]
-    return tuple(filter(None, [phrase(first_of(texts, MOST_NAMED), "left out of the pool of baselines: {}")]))
 
 
 def _source(name: str, report: RunReport) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any
 
 from msgspec.structs import replace
 
+from runevals.lib.nullable import if_known
 from runevals.lib.parsing.source import read_text
 from runevals.records import AND, Case, CaseReport, Conclusion, RunReport
 from runevals.records.errors import ExternalError, RunevalsError
@@ -48,7 +50,8 @@ def with_rules_of_base(report: RunReport, own: Settings, of_base: Settings) -> R
     differ["judge"] = run.judge is not None and _judges(own) != _judges(of_base)
     limits_cost = any(gate.metric in COSTS for gate in of_base.rules.gates)
     differ["prices"] = limits_cost and own.measure.prices != of_base.measure.prices
-    differ["target.deterministic"] = _promise(own) != _promise(of_base) not in (None, run.target.deterministic)
+    mine, theirs = (if_known(attrgetter("deterministic"), side.target) for side in (own, of_base))
+    differ["target.deterministic"] = mine != theirs not in (None, run.target.deterministic)
     if names := [name for name, differs in differ.items() if differs]:
         raise ExternalError(
             f"the shards ran with {AND.join(names)} of the change's own settings, but until these are merged, "
@@ -66,10 +69,6 @@ def _cases_of(report: RunReport, settings: Settings) -> Sequence[Case | CaseRepo
         return suites_of(settings).cases
     except RunevalsError:
         return report.cases
-
-
-def _promise(settings: Settings) -> bool | None:
-    return None if settings.target is None else settings.target.deterministic
 
 
 def _judges(settings: Settings) -> list[JudgeSettings]:

@@ -6,6 +6,7 @@ import difflib
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import IO, Literal
 
@@ -102,7 +103,7 @@ def _change(
         same = digest is not None and digest == if_known(lambda at: hash_file(*at), _place_before(attempt, path))
     if same and _form(before) == _form(now):
         return None, ""
-    change = FileChange(path=path, change=kind, size=None if now is None else now.size, sha256=digest)
+    change = FileChange(path=path, change=kind, size=if_known(attrgetter("size"), now), sha256=digest)
     lines_old, lines_new = _lines(old), _lines(new)
     if lines_old is None or lines_new is None:
         return change, ""
