@@ -63,6 +63,30 @@ def test_a_case_that_was_not_lost_is_an_error(lost, runevals, arguments, told):
     assert not (lost.path / FILENAME).exists()
 
 
+def test_a_category_that_was_removed_is_accepted_by_its_name(repository, runevals):
+    """So few are left that nothing is known of the whole."""
+    items = [{**item, "category": ("old", "new")[number % 2]} for number, item in enumerate(numbered(12, "Quito"))]
+    suite = json.loads((repository.path / "evals.json").read_text("utf-8"))
+    repository.git("checkout", "-q", "main")
+    repository.write("evals.json", json.dumps(suite | {"items": items}))
+    repository.git("commit", "-qam", "base")
+    repository.git("checkout", "-qB", "change")
+    repository.write(
+        "evals.json", json.dumps(suite | {"items": [one for one in items if one["category"] == "new"]})
+    )
+    assert runevals("--base", "main", "-q")[0] == 3
+    code, out, err = runevals("accept", "--category", "old", *REASON)
+    ended(code, 0, out + err, "Written: runevals.accepted.yaml, 6 cases")
+
+
+@pytest.mark.parametrize("command", [("blame",), ("accept", "--all", *REASON), ("history",)], ids=" ".join)
+def test_above_projects_it_is_said_where_their_results_are_made(repository, runevals, command):
+    repository.git("rm", "-q", "runevals.yaml")
+    repository.write("support/runevals.yaml", SETTINGS)
+    code, _, err = runevals(*command)
+    ended(code, 2, err, "settings lie in support: run all by runevals --all-projects, or one in its folder")
+
+
 def test_a_removed_case_is_known_and_accepted_if_its_removal_blocks(repository, runevals):
     of_suite, items = json.loads((repository.path / "evals.json").read_text("utf-8")), numbered(12, "Quito")
     for gates, code in (("", 2), ("gates: [{name: strict, metric: weakening, op: '<=', limit: 0}]\n", 0)):

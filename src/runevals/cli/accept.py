@@ -27,7 +27,7 @@ from runevals.verdict.accepted import lost_cases
 from runevals.verdict.lost_together import blocking_losses, cleared_keys
 
 if TYPE_CHECKING:
-    from runevals.records import AcceptedLoss, Conclusion, RunReport
+    from runevals.records import AcceptedLoss, CaseReport, Conclusion
     from runevals.verdict.matching import Key
 
     _Losses = Sequence[AcceptedLoss]
@@ -81,7 +81,7 @@ def command(
     lost, proven = lost_cases(conclusion), blocking_losses(conclusion)
     these = proven or {(loss.suite, loss.case) for loss in lost} - cleared_keys(conclusion.comparison)
     together = [loss for loss in lost if (loss.suite, loss.case) in these]
-    losses = [one for name in categories for one in _of_category(name, together, conclusion.report, path)]
+    losses = [one for name in categories for one in _of_category(name, together, conclusion, path)]
     losses += [one for key in cases for one in _of(key, lost, conclusion, path)]
     losses += together if everything else ()
     if not losses:
@@ -92,12 +92,17 @@ def command(
     _write(file, chosen, lost, beside, proven)
 
 
-def _of_category(name: str, lost: _Losses, report: RunReport, path: Path) -> list[AcceptedLoss]:
-    """The lost cases of a category. Raises InvalidSettings if there are none."""
-    inside = {(case.suite, case.key) for case in report.cases if case.category == name}
+def _cases(conclusion: Conclusion) -> Sequence[CaseReport]:
+    """The cases of both sides."""
+    return (*conclusion.report.cases, *(conclusion.comparison.base.cases if conclusion.comparison else ()))
+
+
+def _of_category(name: str, lost: _Losses, conclusion: Conclusion, path: Path) -> list[AcceptedLoss]:
+    """The lost cases of a category, also the removed ones. Raises InvalidSettings if there are none."""
+    inside = {(case.suite, case.key) for case in _cases(conclusion) if case.category == name}
     if losses := [loss for loss in lost if (loss.suite, loss.case) in inside]:
         return losses
-    hint = did_you_mean(name, sorted(report.by_category.keys() - {name}))
+    hint = did_you_mean(name, sorted(conclusion.report.by_category.keys() - {name}))
     raise InvalidSettings(f"no case of the category {one_line(name, 60)} was lost in {path}{hint}")
 
 
@@ -109,8 +114,7 @@ def _of(key: str, lost: _Losses, conclusion: Conclusion, path: Path) -> list[Acc
             say(f"{one_line(key, 60)} is of {len(losses)} suites, and accepted in all")
             say(f"in one, once that file is removed: runevals accept {of_one} --reason …")
         return losses
-    base = conclusion.comparison.base.cases if conclusion.comparison else ()
-    known = {case.key for case in (*conclusion.report.cases, *base)}
+    known = {case.key for case in _cases(conclusion)}
     if key in known:
         raise InvalidSettings(f"{key} did not regress in {path}; there is nothing to accept")
     of_lost = phrase(short_list([loss.case for loss in lost]), "; lost are {}")

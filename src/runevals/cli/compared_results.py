@@ -16,6 +16,7 @@ from runevals.records.errors import InvalidSettings
 from runevals.reports.past_results import newest_results
 from runevals.reports.results_document import read_conclusion
 from runevals.repository.git import commit_of, default_branch, names
+from runevals.run.project_folders import way_to_projects
 from runevals.verdict.accepted import lost_cases
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def newest_comparison(
     if results is None:
         latest, where = newest_results(kept_folder(), LAST), kept_folder().as_posix()
         elsewhere = f"\nif it ran elsewhere, name its document: {option}results.json"
+        elsewhere += way_to_projects(Path.cwd())
     else:
         latest, where, elsewhere = iter([(results, read_conclusion(results))]), str(results), ""
     root = repository_root(Path.cwd()).resolve()

@@ -23,6 +23,7 @@ from runevals.reports.console import verdict_mark
 from runevals.reports.history import PastRun, name_of, of_all_cases, of_like, render
 from runevals.reports.past_results import newest_results, readable
 from runevals.repository import git
+from runevals.run.project_folders import way_to_projects
 from runevals.verdict.score import score_of
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -109,7 +110,8 @@ def _runs(documents: tuple[Path, ...], last: int, page: Path | None) -> list[Pas
     runs = sorted(past.items(), key=lambda run: run[1].report.run.started_at)[-last:]
     if not runs:
         where = ", ".join(map(str, paths)) or kept_folder().as_posix()
-        raise InvalidSettings(f"no results documents in {where}; `runevals` writes one")
+        way = way_to_projects(Path.cwd())
+        raise InvalidSettings(f"no results documents in {where}; `runevals` writes one{way}")
     return [PastRun(name=path.name, conclusion=run, link=_link(path, page)) for path, run in runs]
 
 

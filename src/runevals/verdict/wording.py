@@ -463,7 +463,7 @@ _NEXT_STEPS = {
     "rate_limited": "The provider limits the rate: lower `concurrency`, or run the job again later.",
     "timeout": "Run the job again; if it stays slow, raise `timeout_s`.",
     "budget_exhausted": f"Raise the limit{_RESUMED}",
-    "limit_unknown": "Let each call say what it took, on the base, too (merge that first), or remove the limit.",
+    "limit_unknown": "Let each call say what it took, or remove the limit; for the base's run, push that to it.",
     "evidence_missing": "A second run changes nothing: see below what the first check lacks.",
 }
 
@@ -477,8 +477,8 @@ def next_step(report: RunReport) -> str:
         if most.endswith(ending):
             by_flag = "".join(f" {flag} …" for flag in _LIMIT.findall(str(report.run.stopped)))
             measured = report.totals.passed + report.totals.failed
-            anew = phrase(by_flag, " by its flag,{}, which counts at once,") + " and run it anew."
-            return step.replace(_RESUMED, _RESUMED.format(by_flag) if measured else anew)
+            anew = phrase(by_flag, " by its flag,{} or RUNEVALS_MAX_… in a job, which counts at once,")
+            return step.replace(_RESUMED, _RESUMED.format(by_flag) if measured else f"{anew} and run it anew.")
     errors = (first_error(case) or "" for case in report.cases if case.unmeasured)
     places = (match[1] for error in errors if error.startswith(most) and (match := _PLACE.search(error)))
     place = next(places, "that" if most == "refused" else "")

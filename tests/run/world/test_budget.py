@@ -224,7 +224,7 @@ def test_a_limit_of_what_no_call_reports_is_not_said_to_be_too_low(project, rune
     project.write("bot.py", "def answer(prompt):\n    return 'Paris'\n")
     words = ("run", "--target", "python:bot.py:answer")
     code, out, err = runevals(*words, limit, "100")
-    told = "Let each call say what it took, on the base, too (merge that first), or remove the limit."
+    told = "Let each call say what it took, or remove the limit; for the base's run, push that to it."
     ended(code, 3, out + err, told, without=["Raise the limit", "--resume"])
     assert runevals(*words)[0] == 0
 
@@ -238,7 +238,7 @@ def test_a_run_that_ended_before_its_first_answer_is_not_said_to_go_on_nor_to_sh
         code,
         3,
         out + err,
-        "Raise the limit by its flag, --max-duration …, which counts at once, and run it anew.",
+        "by its flag, --max-duration … or RUNEVALS_MAX_… in a job, which counts at once, and run it anew.",
         "– no_regression",
         without=["--resume"],
     )

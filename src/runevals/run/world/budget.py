@@ -135,7 +135,7 @@ class Budget:
     def require_known(self, answer: Response | Judgement | UserMessage) -> None:
         """If a limited amount of an answer is unknown, ends the run, also if the answer was stored earlier."""
         if self._limits.cost_usd is not None and answer.cost_usd is None:
-            where = f"name the price of {answer.model} in the settings, `prices:`"
+            where = f"name the price of {answer.model} in the settings, `prices:` (for a change, the base's count)"
             where = where if answer.model else "a program reports it as `costUSD`, or its `model` for `prices:`"
             self._unknown(f"--max-cost cannot be kept: what a call costs is unknown; {where}")
         elif self._limits.tokens is not None and (answer.input_tokens is None or answer.output_tokens is None):
