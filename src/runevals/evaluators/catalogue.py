@@ -17,6 +17,7 @@ from msgspec.structs import force_setattr, replace
 from runevals.evaluators.format_names import INVERTED
 from runevals.evaluators.kinds import Check, Composite, Evaluator, Judged, Member, Scripted, leaves
 from runevals.lib.plugins import is_any_installed, plugins, unusable_plugin
+from runevals.lib.record_from import record_from
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec, Layer
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
@@ -220,7 +221,7 @@ def _built(spec: EvaluatorSpec, *, is_valid: bool) -> tuple[Evaluator, float | N
     lists = _list_options(cls)
     options = {n: tuple(v) if n in lists and isinstance(v, list) else v for n, v in spec.options.items()}
     if issubclass(cls, Composite):
-        options["members"] = tuple(_member(child) for child in spec.children)
+        options["members"] = tuple(record_from(Member, build(one), negated=one.negated) for one in spec.children)
     instance = cls(**options)
     if not is_valid and (problems := list(instance.problems())):
         raise InvalidOptions(problems)
@@ -235,11 +236,6 @@ def _spec_problems(cls: type[Evaluator], spec: EvaluatorSpec) -> Iterator[tuple[
         yield "threshold", f"threshold is {spec.threshold:g}, but {cls.name} scores from {cls.scale}"
     if not 0 < spec.weight <= MOST_WEIGHT:
         yield "weight", f"weight is {spec.weight:g}; it must be above 0 and at most {MOST_WEIGHT:,.0f}"
-
-
-def _member(spec: EvaluatorSpec) -> Member:
-    built = build(spec)
-    return Member(id=built.id, evaluator=built.evaluator, threshold=built.threshold, negated=spec.negated)
 
 
 # Types of options, with those of the values that fit, and in words.

@@ -97,7 +97,8 @@ def targets_for(
         if provider.target is None:
             config = ", ".join(sorted(map(str, provider.config)))
             without = phrase(config, "; its config ({}) is lost with it")
-            remarks.not_converted(provider.place, f"{_advice(provider.name)}{without}")
+            known = (advice for begins, advice in _ADVICE.items() if provider.name.startswith(begins))
+            remarks.not_converted(provider.place, f"{next(known, _USUAL_ADVICE)}{without}")
         elif provider not in chosen:
             way = _way_to_run(provider.target, {object_in(one.target)["type"] for one in active})
             remarks.not_converted(provider.place, f"a run has one target; {way}")
@@ -186,6 +187,7 @@ def _target(name: str) -> dict[str, Any] | None:
     return {"type": type_, "model": model} if type_ and model and not rest.startswith(_NO_CHAT) else None
 
 
+_USUAL_ADVICE = "ask it through an endpoint that speaks OpenAI's chat API: target.base_url or OPENAI_BASE_URL"
 _ADVICE = {
     ("exec:", "file://", "python:", "javascript:", "golang:", "package:"): (
         "a program of your own: write it as a command or python target (docs/running.md)"
@@ -199,11 +201,6 @@ _ADVICE = {
     ): "it answers with the prompt, for trying a configuration; name your own target",
     ("azure:", "azureopenai:", "vertex:"): "name the provider with its account in the target (docs/models.md)",
 }
-
-
-def _advice(name: str) -> str:
-    usual = "ask it through an endpoint that speaks OpenAI's chat API: target.base_url or OPENAI_BASE_URL"
-    return next((advice for starts, advice in _ADVICE.items() if name.startswith(starts)), usual)
 
 
 def _configured(provider: Provider, remarks: Remarks) -> dict[str, Any]:

@@ -76,6 +76,9 @@ def _converse_one(trial: Trial, target: Target, probes: Probes) -> Trace:
         if broken is not None:
             turns.append(TurnTrace(response=Response(problem=broken), history=history))
             continue
+        of_turns = [probe for index in range(len(trial.case.turns)) for probe in probes(trial, index)]
+        # The paths that checks of any turn may restore: they are copied before the first turn.
+        restored = {path for probe in of_turns if isinstance(probe, ProgramProbe) for path in probe.restore}
         response = target.answer(
             record_from(
                 Conversation,
@@ -88,7 +91,7 @@ def _converse_one(trial: Trial, target: Target, probes: Probes) -> Trace:
                 thread=thread_of(trial),
                 turns=len(trial.case.turns),
                 probes=probes(trial, number - 1),
-                restorable=_restorable(trial, probes),
+                restorable=tuple(sorted(restored)),
                 user=turn.user,
             )
         )
@@ -105,12 +108,6 @@ def _messages(turn: Turn, response: Response) -> tuple[Message, ...]:
     if response.conversation is not None:
         return response.conversation.messages
     return Message(role="user", content=turn.prompt), Message(role="assistant", content=response.text)
-
-
-def _restorable(trial: Trial, probes: Probes) -> tuple[str, ...]:
-    """The paths that checks of any turn may restore: they are copied before the first turn."""
-    of_turns = [probe for index in range(len(trial.case.turns)) for probe in probes(trial, index)]
-    return tuple(sorted({path for probe in of_turns if isinstance(probe, ProgramProbe) for path in probe.restore}))
 
 
 def thread_of(trial: Trial) -> str:

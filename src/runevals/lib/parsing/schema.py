@@ -150,7 +150,9 @@ def _words(json_path: JsonPath, error: Any, rules: Any, top: Mapping[str, Any]) 
 def _not_allowed(value: object, allowed: Sequence[object]) -> str:
     options = ", ".join(json.dumps(each) for each in allowed)
     either = options if len(allowed) == 1 else f"one of {options}"
-    return f"must be {either}, but is {_short(value)}{_quotes(value, allowed)}"
+    text = json.dumps(value, ensure_ascii=False)
+    text = text if len(text) <= 60 else text[:57] + "..."
+    return f"must be {either}, but is {text}{_quotes(value, allowed)}"
 
 
 def _too_few(value: Sized, least: int) -> str:
@@ -250,8 +252,3 @@ def _kind(value: object, types: str | Sequence[str]) -> str:
     if isinstance(value, float) and "integer" in types:
         return json.dumps(value)
     return _NAMES[_TYPES.get(type(value), "object")]
-
-
-def _short(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 60 else text[:57] + "..."

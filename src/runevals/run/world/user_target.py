@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from runevals.judge.user import User, UserMessage
-from runevals.lib.nullable import total, whole_total
-from runevals.records import Conversation, Message, ModelIdentity, Response, SimulatedConversation, ToolCall
+from runevals.lib.nullable import known, total, whole_total
+from runevals.records import Conversation, Message, ModelIdentity, Response, SimulatedConversation
 from runevals.targets import Target, TargetAround
 
 
@@ -71,11 +71,12 @@ def _together(answers: Sequence[Response], talk: SimulatedConversation) -> Respo
     """The last answer, with the texts, tool calls and amounts of all of them."""
     last = answers[-1]
     paid = [answer for answer in answers if answer.problem is None or answer.model is not None]
-    calls = [answer.tool_calls for answer in paid]
+    calls = [answer.tool_calls for answer in paid]  # None: an answer does not report them
+    every = tuple(call for some in known(calls) for call in some)
     return replace(
         last,
         text="\n\n".join(answer.text for answer in answers if answer.text),
-        tool_calls=_joined(calls),
+        tool_calls=every if calls and None not in calls else None,
         citations=tuple(cited for answer in paid for cited in answer.citations or ()) or last.citations,
         cost_usd=total(answer.cost_usd for answer in paid),
         input_tokens=whole_total(answer.input_tokens for answer in paid),
@@ -88,9 +89,3 @@ def _together(answers: Sequence[Response], talk: SimulatedConversation) -> Respo
         value=None,
         conversation=talk,
     )
-
-
-def _joined(calls: Sequence[tuple[ToolCall, ...] | None]) -> tuple[ToolCall, ...] | None:
-    """All calls; None if an answer does not report them."""
-    known = [some for some in calls if some is not None]
-    return tuple(call for some in known for call in some) if known and len(known) == len(calls) else None
