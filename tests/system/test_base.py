@@ -310,6 +310,47 @@ def test_a_folder_that_was_renamed_is_compared_with_what_it_was(repository, rune
     ended(code, 1, out + err, "10 of 10")
 
 
+@pytest.mark.parametrize("words", [[], ["--config", "proj2/runevals.yaml"]], ids=" ".join)
+def test_a_folder_that_was_renamed_keeps_its_rules(repository, runevals, monkeypatch, words):
+    """Its gates block, and what the base's list has in quarantine is flaky here, too."""
+    named_suites(repository, "proj/evals.json")
+    listed = "- {key: k0, owner: ana, reason: it rounds, expires: 2099-12-31}\n"
+    gate = "gates: [{name: strict, metric: weakening, op: '<=', limit: 0}]\n"
+    target = "target: {type: python, function: '../agent.py:answer', deterministic: true}\n"
+    repository.write("proj/runevals.quarantine.yaml", listed)
+    repository.write("proj/runevals.yaml", f"suites: [evals.json]\n{target}{gate}")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "rules")
+    repository.git("branch", "-f", "main")
+    repository.git("mv", "proj", "proj2")
+    monkeypatch.chdir(repository.path / ("." if words else "proj2"))
+    code, out, err = runevals("run", "--base", "main", "-q", *words)
+    ended(code, 0, out + err, "✓ strict", without=["the base's default holds"])
+    repository.write("agent.py", "def answer(prompt):\n    return 'no' if 'Ask 0' in prompt else 'right'\n")
+    code, out, err = runevals("run", "--base", "main", "-q", *words)
+    ended(code, 0, out + err, "quarantine")
+    suite = ten_cases()
+    del suite["items"][1:3]
+    repository.write("proj2/evals.json", suite)
+    code, out, err = runevals("run", "--base", "main", "-q", *words)
+    ended(code, 1, out + err, "✗ strict", without=["regressed"])
+
+
+def test_rules_of_another_folder_are_not_those_of_one_that_the_base_has(repository, runevals):
+    """Else a change could take up rules that suit it: those of an example, say."""
+    lenient = "fail_on: [none]\nsuites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\n"
+    repository.git("checkout", "-q", "main")
+    repository.git("rm", "-q", "runevals.yaml")
+    repository.write("examples/runevals.yaml", lenient)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "an example")
+    repository.git("checkout", "-qB", "change")
+    repository.git("mv", "examples/runevals.yaml", "runevals.yaml")
+    repository.write("agent.py", WORSE)
+    code, out, err = runevals("run", "evals.json", "--base", "main", "-q", "--target", "python:agent.py:answer")
+    ended(code, 1, out + err, "fail_on: the setting was changed")
+
+
 def test_a_project_that_the_base_has_elsewhere_is_no_first_run(repository, runevals, monkeypatch):
     named_suites(repository, "proj/evals.json")
     (repository.path / "proj2/evals").mkdir(parents=True)

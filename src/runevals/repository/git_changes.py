@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from runevals.repository import trees
-from runevals.repository.git import FILE, LINK, SUBMODULE, commit_of, git_output, names
+from runevals.repository.git import FILE, LINK, SUBMODULE, commit_of, files_in, git_output, names
 
 State = dict[str, object]
 _STAGED = ("diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none")
@@ -110,6 +110,13 @@ def changed_files(repository: Path, commit: str) -> list[tuple[str | None, str |
 def renamed_files(repository: Path, commit: str) -> list[tuple[str, str]]:
     """(path in `commit`, path in the work tree) of each file that has another path now."""
     return [(was, now) for was, now in changed_files(repository, commit) or () if was and now and was != now]
+
+
+def former_names(repository: Path, commit: str, folder: str) -> Mapping[str, str]:
+    """By path, that in `commit` of what was renamed since; empty if the commit has the folder already."""
+    if folder == "." or files_in(repository, commit, folder):
+        return {}
+    return {now: was for was, now in renamed_files(repository, commit)}
 
 
 def _is_regular(repository: Path, name: str) -> bool:

@@ -12,6 +12,7 @@ from runevals.lib.storage.files import relative_name
 from runevals.records import Case, CaseReport
 from runevals.records.errors import InvalidSuite
 from runevals.repository import git
+from runevals.repository.git_changes import former_names
 from runevals.settings.resolve import Settings
 from runevals.suites import quarantine
 from runevals.suites.quarantine import NOTICES, Quarantine, QuarantineEntry
@@ -44,7 +45,9 @@ def _of_base(
     settings: Settings, path: Path, display_path: str
 ) -> tuple[tuple[QuarantineEntry, ...], tuple[str, ...]]:
     assert settings.base_side is not None  # noqa: S101 - called only then
-    content = git.file_at(settings.repository, settings.base_side.commit, display_path)
+    root, commit = settings.repository, settings.base_side.commit
+    former = former_names(root, commit, relative_name(path.parent, root))
+    content = git.file_at(root, commit, former.get(display_path, display_path))
     if content is None:
         return (), ()
     try:

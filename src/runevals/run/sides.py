@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from runevals.lib.parsing.source import lies_inside
 from runevals.lib.text.numbers import phrase, plural
 from runevals.records import FRESH, Case, RunReport
-from runevals.records.errors import ExternalError, InvalidSettings, KeyRefused, NoSuiteFound
+from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, KeyRefused, NoSuiteFound
 from runevals.records.rules import Selection
 from runevals.repository import git
 from runevals.repository.git_changes import renamed_files
@@ -111,11 +111,13 @@ def _base_request(request: RunRequest, commit: str, repeat: int) -> Iterator[Run
 
 
 def _chosen_cases(there: Settings, request: RunRequest, commit: str) -> LoadedSuites:
-    """The base's cases that the filters choose, and what the head's chosen ones are there."""
+    """The base's cases that the filters choose, and what the head's chosen ones are there; with its own list."""
     loaded = base_suites(there, request.settings, commit)
     suites = loaded.only(chosen_there(request.settings.selection, request.suites.cases))
     if not suites.suites:
         raise NoSuiteFound("the filters choose none of its cases")
+    with suppress(InvalidSuite):  # the head's run says that nothing is left out then
+        return replace(suites, quarantined=quarantine_of(there, loaded.cases).cases)
     return suites
 
 
@@ -133,12 +135,11 @@ def open_old_form(request: RunRequest, commit: str) -> Iterator[Measurement]:
             rules=settings.rules,
         )
         suites = _chosen_cases(borrowed, request, commit)
-        quarantined = quarantine_of(borrowed, suites.cases).cases
         in_head = partial(_in_head, of_base=of_base.repository, of_head=settings.repository)
         rows = (replace(suite, cases=tuple(map(in_head, suite.cases))) for suite in suites.suites)
         former = {now: was for was, now in renamed_files(settings.repository, commit)}
         of_head = tuple(on_prompts_of(rows, request.suites.suites, former))
-        suites = replace(suites, suites=of_head, quarantined=quarantined)
+        suites = replace(suites, suites=of_head)
         borrowed = _of_other_side(borrowed, settings)
         request = replace(request, settings=borrowed, suites=suites, weakenings=(), notices=(), mark=None)
         with open_side(request, "head on the base's cases") as side:

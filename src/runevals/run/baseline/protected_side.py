@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci
+from runevals.lib.storage.files import path_from
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite
 from runevals.repository.git import (
     commit_of,
@@ -21,7 +21,9 @@ from runevals.repository.git import (
     submodule_of,
     why_unavailable,
 )
+from runevals.repository.git_changes import former_names
 from runevals.settings.file import BaseSide, SettingsFile, base_settings_file
+from runevals.settings.places import PLACES
 from runevals.settings.resolve import RawSettings, config_of
 
 
@@ -48,14 +50,19 @@ def protected_side(raw: RawSettings, event: ChangeEvent, ref: str | None = None)
     commit = merge_base(repository, ref) if ref is not None else _of_event(repository, event, environment)
     if commit is None:
         return None
+    folder = path_from((cwd / (config or PLACES[0])).parent, repository)  # of which a change may have made another
     folders = (cwd, *links_to(repository, cwd))  # a change may have put a link in place of the folder
 
     def settings_of(known: str) -> tuple[SettingsFile | None, str | None]:
+        former = former_names(repository, known, folder)
+
+        def read(paths: Sequence[str]) -> list[bytes | None]:
+            return files_at(repository, known, [former.get(path, path) for path in paths])
+
         try:
-            file = base_settings_file(folders, repository, config, partial(files_at, repository, known))
+            return base_settings_file(folders, repository, config, read), None
         except InvalidSuite as error:
             return None, str(error.problems[0])
-        return file, None
 
     began_at = common_ancestor(repository, commit) if ref is None else commit
     of_commits = {known: settings_of(known) for known in dict.fromkeys((commit, began_at or commit))}
