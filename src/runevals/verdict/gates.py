@@ -76,7 +76,7 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 }
 
 _WAYS_OUT = {("weakening", GateState.FAILED): "; for settings, `fail_on` of the workflow can leave it out once"}
-_STILL_COUNTED = "; it counts accepted cases, too: to accept a loss, first merge a change of this gate"
+_COUNTS = "; it counts accepted cases, too: to accept a loss, first merge a change of this gate"
 LEAST_SHOWN = 0.005  # of unchanged suites that fail a gate
 _SURE = NormalDist().inv_cdf(0.99)
 _BOUNDS: Mapping[str, Callable[[float, int], float]] = {  # of a pass rate, by so many runs
@@ -114,8 +114,7 @@ def apply_gates(
     blocking = {gate.name for gate in gates} if rules.fail_on is None else {"measured", *rules.fail_on}
     gates = [gate if gate.name in blocking else _warned(gate) for gate in gates]
     lost = if_known(attrgetter("state"), comparison) in (State.WORSE, State.NOT_KNOWN)
-    ways = (phrase(lost and gate.counts_accepted, _STILL_COUNTED) for gate in gates)
-    return tuple(replace(gate, reason=gate.reason + way) for gate, way in zip(gates, ways, strict=True))
+    return tuple(replace(one, reason=one.reason + phrase(lost and one.counts_accepted, _COUNTS)) for one in gates)
 
 
 def _has_cases(gate: Gate, rules: GateRules, report: RunReport, comparison: Comparison | None) -> bool:

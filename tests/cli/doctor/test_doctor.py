@@ -72,6 +72,12 @@ def test_what_is_missing_has_its_fix_and_decides_the_exit_code(suite, runevals, 
     assert got == code
 
 
+def test_a_broken_list_of_quarantined_cases_is_found_as_a_run_finds_it(suite, runevals):
+    suite.write("runevals.quarantine.yaml", "- {key: a}\n")
+    code, out, err = runevals("doctor", *PYTHON)
+    ended(code, 2, out + err, "runevals.quarantine.yaml:1", "runevals validate shows every problem")
+
+
 def test_a_judge_that_no_check_asks_may_be_missing(suite, runevals):
     code, out, _ = runevals("doctor", *PYTHON, "--judge", "some")
     assert (code, *found(out)["judge"][:2]) == (0, "–", "none of the checks asks it")

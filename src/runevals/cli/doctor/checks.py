@@ -26,6 +26,7 @@ from runevals.records.errors import (
 from runevals.run.default_target import with_target
 from runevals.run.load import plan_of, suites_of, way_elsewhere
 from runevals.run.provenance import deprecations, endings, endpoints
+from runevals.run.quarantine import quarantine_of
 from runevals.run.world.build import require_judge
 from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import RawSettings, Settings, each_target, resolve
@@ -102,7 +103,7 @@ def what_lacks(settings: Settings, raw: RawSettings) -> list[Diagnosis]:
 def _suites(settings: Settings) -> tuple[LoadedSuites, RunPlan | None, Diagnosis]:
     try:
         loaded = suites_of(settings)
-        plan = plan_of(loaded, settings)
+        plan = plan_of(replace(loaded, quarantined=quarantine_of(settings, loaded.cases).cases), settings)
     except NoSuiteFound as error:
         fix = "runevals init writes a first one; results of another tool need none: runevals gate FILE"
         finding = stopped("suites", error, way_elsewhere(settings).strip() or fix)
