@@ -70,15 +70,13 @@ def _items(objects: Sequence[Json], sources: Sequence[Json]) -> Iterator[Mapping
 def _prompt(source: Json) -> str:
     """The messages of a run as promptfoo writes a chat; empty if they are in the items."""
     template = source.at("input_messages.template").entries
-    messages = [{"role": _role(one), "content": _text(one["content"])} for one in template]
+    roles = [one["role"].text.replace("developer", "system") for one in template]
+    messages = [
+        {"role": role, "content": _text(one["content"])} for role, one in zip(roles, template, strict=True)
+    ]
     if [one["role"] for one in messages] == ["user"]:
         return messages[0]["content"]
     return json.dumps(messages, ensure_ascii=False) if messages else ""
-
-
-def _role(message: Json) -> str:
-    role = message["role"].text
-    return "system" if role == "developer" else role
 
 
 def _text(content: Json) -> str:

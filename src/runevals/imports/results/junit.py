@@ -304,14 +304,16 @@ def _group(test: _Test) -> str:
 def _with_hidden_failures(tests: list[_Test], root: XmlElement) -> Iterator[_Test]:
     """The tests; of those that pytest ran again, each but the last failed, though its element does not say it.
 
-    It writes all of them into one suite: a test of two suites was run by two jobs.
+    It writes all of them into one suite, which counts only the last. A test of two suites was run by two jobs.
     """
+    written = Counter(id(test.within) for test in tests)
     is_of_pytest = root.attributes.get("name") == PYTEST_ROOT
     places = grouped(((id(test.within), test.classname, test.name), place) for place, test in enumerate(tests))
     earlier = {place for several in places.values() for place in several[:-1]}
     for place, test in enumerate(tests):
         says_nothing = not any(child.name in _ENDS for child in test.element.children)
-        is_rerun = (is_of_pytest or test.suite == PYTEST) and place in earlier
+        all_count = _counts(test.within, "tests") == written[id(test.within)]
+        is_rerun = (is_of_pytest or test.suite == PYTEST) and place in earlier and not all_count
         yield replace(test, reran=is_rerun and says_nothing)
 
 
