@@ -58,7 +58,9 @@ def test_a_change_in_ci_is_bounded_and_nothing_else(planned):
 
 
 def test_a_change_may_lower_the_limit_and_not_raise_it(planned):
-    with pytest.raises(InvalidSettings, match=r"at most 2 may be \(max_calls by runevals.yaml\): raise it there"):
+    with pytest.raises(
+        InvalidSettings, match=r"at most 2 may be \(max_calls by runevals.yaml\): raise it by --max-calls 9, "
+    ):
         require_few_calls(planned(MODEL + "max_calls: 2\n", CI="true"))
     require_few_calls(planned(MODEL + "max_calls: 9\n", CI="true"))
     with pytest.raises(InvalidSettings, match="at most 1000 may be"):
@@ -67,6 +69,8 @@ def test_a_change_may_lower_the_limit_and_not_raise_it(planned):
 
 def test_max_calls_bounds_every_run(planned):
     require_few_calls(planned(MODEL, RUNEVALS_MAX_CALLS="3"))
-    with pytest.raises(InvalidSettings, match=r"at most 2 may be \(max_calls by RUNEVALS_MAX_CALLS\): raise it"):
+    with pytest.raises(
+        InvalidSettings, match=r"at most 2 may be \(max_calls by RUNEVALS_MAX_CALLS\): raise it by "
+    ):
         require_few_calls(planned(MODEL, RUNEVALS_MAX_CALLS="2"))
     require_few_calls(planned(MODEL + "repeat: 500\n", CI="true", RUNEVALS_MAX_CALLS="9999"))

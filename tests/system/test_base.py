@@ -387,6 +387,40 @@ def test_settings_that_a_change_brings_with_their_first_suite_are_a_first_run(
     ended(code, 0, out + err, "has nothing to run: it has no settings file", without=["cannot be run"])
 
 
+@pytest.mark.parametrize("words", [[], ["--config", "proj2/runevals.yaml"]], ids=" ".join)
+@pytest.mark.parametrize("lost", [False, True])
+@pytest.mark.parametrize("how", ["the folder", "the suite", "the folder, with other settings"])
+def test_what_moves_together_with_settings_that_are_repaired_is_no_first_run(
+    repository, runevals, monkeypatch, how, lost, words
+):
+    """Nor where it has settings of which git cannot say what they were."""
+    named_suites(repository, "proj/evals.json")
+    settings = (
+        "suites: [evals.json]\ntarget: {type: python, function: '../agent.py:answer', deterministic: true}\n"
+    )
+    repository.write("proj/runevals.yaml", settings if "other" in how else f"{settings}fail_on: 7\n")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "broken")
+    repository.git("branch", "-f", "main")
+    place = "proj" if how == "the suite" else "proj2"
+    repository.git("mv", "proj", "proj2")
+    if how == "the suite":
+        repository.git("mv", "proj2", "proj")
+        repository.git("mv", "proj/evals.json", "proj/cases.json")
+        settings = settings.replace("evals.json", "cases.json")
+        words = [word.replace("proj2", "proj") for word in words]
+    others = "# another text\nversion: 1\nrepeat: 3\ncategory: []\nverify: auto\n" * ("other" in how)
+    repository.write(f"{place}/runevals.yaml", settings if not others else others + settings)
+    repository.git("add", "-A")
+    monkeypatch.chdir(repository.path / ("." if words else place))
+    if lost:
+        repository.write("agent.py", BAD)
+    code, out, err = runevals("run", "--base", "main", "-q", *words)
+    assert code in ((1, 3) if lost else (0, 3)), out + err
+    assert "nothing to compare" not in out
+    assert code != 3 or others
+
+
 def test_settings_that_the_base_has_elsewhere_are_no_first_run(repository, runevals):
     named_suites(repository, "p/evals/evals.json")
     for words in (["checkout", "-q", "main"], ["mv", "runevals.yaml", "p/"], ["commit", "-qm", "a project"]):

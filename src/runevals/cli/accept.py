@@ -92,14 +92,13 @@ def command(
     _write(file, chosen, lost, beside, proven)
 
 
-def _cases(conclusion: Conclusion) -> Sequence[CaseReport]:
-    """The cases of both sides."""
+def _cases_of_both_sides(conclusion: Conclusion) -> Sequence[CaseReport]:
     return (*conclusion.report.cases, *(conclusion.comparison.base.cases if conclusion.comparison else ()))
 
 
 def _of_category(name: str, lost: _Losses, conclusion: Conclusion, path: Path) -> list[AcceptedLoss]:
     """The lost cases of a category, also the removed ones. Raises InvalidSettings if there are none."""
-    inside = {(case.suite, case.key) for case in _cases(conclusion) if case.category == name}
+    inside = {(case.suite, case.key) for case in _cases_of_both_sides(conclusion) if case.category == name}
     if losses := [loss for loss in lost if (loss.suite, loss.case) in inside]:
         return losses
     hint = did_you_mean(name, sorted(conclusion.report.by_category.keys() - {name}))
@@ -114,7 +113,7 @@ def _of(key: str, lost: _Losses, conclusion: Conclusion, path: Path) -> list[Acc
             say(f"{one_line(key, 60)} is of {len(losses)} suites, and accepted in all")
             say(f"in one, once that file is removed: runevals accept {of_one} --reason …")
         return losses
-    known = {case.key for case in _cases(conclusion)}
+    known = {case.key for case in _cases_of_both_sides(conclusion)}
     if key in known:
         raise InvalidSettings(f"{key} did not regress in {path}; there is nothing to accept")
     of_lost = phrase(short_list([loss.case for loss in lost]), "; lost are {}")

@@ -27,11 +27,12 @@ def require_few_calls(*requests: RunRequest) -> None:
     """
     settings, loaded = requests[0].settings, requests[0].suites
     most, origin = settings.measure.limits.calls, settings.origins["max_calls"]
-    by = f" (max_calls by {origin}): raise it there, lower `repeat`, or choose fewer cases with --filter"
     is_change = settings.base_side is not None and settings.in_ci
     if most is None and not is_change:
         return
     calls = sum(planned_calls(request.settings, request.suites) for request in requests)
+    raised = f"raise it by --max-calls {calls}, or RUNEVALS_MAX_CALLS={calls} in a job"
+    by = f" (max_calls by {origin}): {raised}, lower `repeat`, or choose fewer cases with --filter"
     can_only_lower = settings.file is not None and origin == settings.file.display_name
     if is_change and calls > LEAST and (most is None or (calls <= most and can_only_lower)):
         of_base = _calls_of_base(requests)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 from msgspec.structs import replace
 
 from runevals.evaluators.catalogue import BuiltCheck
 from runevals.evaluators.kinds import Judged, Subject, leaves
+from runevals.lib.nullable import if_known
 from runevals.records import CheckResult, Outcome, Problem, Response
 from runevals.run.check_result import CheckOutcome, errored
 
@@ -17,7 +19,7 @@ _REASONS = {"length": "the limit of its length", "filter": "the provider's conte
 
 def incomplete(response: Response) -> Problem | None:
     """What an answer lacks: it was cut, or has no visible character and nothing else; None for others."""
-    cut = None if response.delivery is None else response.delivery.cut
+    cut = if_known(attrgetter("cut"), response.delivery)
     if cut is not None:
         return Problem(code="answer_cut", message=f"the answer was cut by {_REASONS.get(cut, cut)}")
     others = (response.value, response.raised, response.workspace, response.conversation)

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
 from runevals.lib import plugins
+from runevals.lib.nullable import if_known
 from runevals.lib.storage.files import relative_name
 from runevals.lib.terminal import notice
 from runevals.lib.text.numbers import phrase, short_list
@@ -94,8 +95,7 @@ def _deleted(settings: Settings) -> list[str]:
 
 def change_began_at(settings: Settings) -> str | None:
     """The commit at which the change began, if its event or `--base` names its base."""
-    side = settings.base_side
-    return None if side is None else side.began_at or side.commit
+    return if_known(lambda side: side.began_at or side.commit, settings.base_side)
 
 
 def _of_other_projects(suites: Sequence[Suite], settings: Settings) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from runevals.imports.logs.conversations import LoggedConversation, LoggedTurn
+from runevals.imports.logs.conversations import LoggedConversation
 from runevals.lib.nullable import without_none
 from runevals.lib.parsing.source import read_json
 from runevals.lib.text.numbers import first_of, phrase
@@ -47,14 +47,11 @@ def _firsts(conversations: Sequence[LoggedConversation]) -> list[int]:
 
 
 def _item(conversation: LoggedConversation, more: int, *, expected: bool) -> dict[str, Any]:
-    turns = [_turn(turn, expected=expected) for turn in conversation.turns[:MOST_TURNS]]
+    names = ("expected_response", "response") if expected else ("response",)
+    answered = conversation.turns[:MOST_TURNS]
+    turns = [without_none(prompt=turn.prompt, **dict.fromkeys(names, turn.answer)) for turn in answered]
     whole = turns[0] if len(turns) == 1 else {"turns": turns}
     return {**whole, "tags": [TAG], "notes": _notes(conversation, more)}
-
-
-def _turn(turn: LoggedTurn, *, expected: bool) -> dict[str, Any]:
-    answers = dict.fromkeys(("expected_response", "response") if expected else ("response",), turn.answer)
-    return without_none(prompt=turn.prompt, **answers)
 
 
 def _notes(conversation: LoggedConversation, more: int) -> str:

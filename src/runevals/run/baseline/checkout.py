@@ -52,17 +52,22 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
                 entries = settings.load.suites or (SuiteEntry(path="", base=settings.file_base),)
                 bases = (checkout / os.path.relpath(entry.base, settings.repository) for entry in entries)
                 at_base = (replace(entry, base=base) for entry, base in zip(entries, bases, strict=True))
-                kind = ExternalError if any(map(_is_there, at_base)) else NoSuiteFound  # the change brings all
+                moved = [now for now in former if (settings.repository / now).is_relative_to(settings.file_base)]
+                kind = ExternalError if moved or any(map(_is_there, at_base)) else NoSuiteFound  # all is new
                 raise kind(f"it has no settings file {path}")
-            words = replace(words, flags={**words.flags, "config": str(checkout / former[path])})
+            file = checkout / former[path]
+            words = replace(words, flags={**words.flags, "config": str(file)})
         try:
             there = base_settings(words, settings)
         except InvalidSuite:
             if settings.base_side is None or settings.base_side.unreadable is None or settings.file is None:
                 raise
-            base = checkout / settings.file.base.relative_to(settings.repository)
-            of_change = replace(settings.file, base=base, path=cwd / settings.file.display_name)
+            way = os.path.relpath(settings.file.base, settings.cwd / (config_of(raw) or ""))
+            base = Path(os.path.normpath(file / way))
+            of_change = replace(settings.file, base=base, path=base / PLACES[0])
             there = base_settings(replace(words, of_base=False), settings, of_change)
+            suites = tuple(replace(entry, from_file=False) for entry in there.load.suites)  # they may have moved
+            there = replace(there, load=replace(there.load, suites=suites))
         except InvalidSettings as error:
             if settings.target_name is None:
                 raise

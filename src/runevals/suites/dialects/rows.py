@@ -129,7 +129,9 @@ def read_csv(text: str, display_path: str) -> Source:
                 problems.append(_in_line(display_path, line_before + 1, f"has {MANY_CELLS.format(delimiter)}"))
             else:
                 marks[(len(rows),)] = (starts[line_before], starts[line_before])
-                rows.append(_typed_row(row))
+                # A column that is there but empty is known; only the keys with a meaning of ours must not be null.
+                cells = {name: cell for name, cell in row.items() if cell or name not in _TYPES}
+                rows.append({name: if_known(_TYPES.get(name, str), cell or None) for name, cell in cells.items()})
             line_before = reader.line_num
     except csv.Error as error:
         problems.append(_in_line(display_path, line_before + 1, f"is not CSV: {error}"))
@@ -287,12 +289,6 @@ _TYPES: Mapping[str, Callable[[str], object]] = {
     "tags": lambda cell: list(filter(None, map(str.strip, cell.split(",")))),
     "critical": lambda cell: {"true": True, "false": False}.get(cell.lower(), cell),
 }
-
-
-def _typed_row(row: Mapping[str, str | None]) -> dict[str, object]:
-    # A column that is there but empty is known; only the keys with a meaning of ours must not be null.
-    cells = {name: cell for name, cell in row.items() if cell or name not in _TYPES}
-    return {name: if_known(_TYPES.get(name, str), cell or None) for name, cell in cells.items()}
 
 
 def _in_line(display_path: str, line: int, message: str, column: int | None = None) -> FileProblem:
