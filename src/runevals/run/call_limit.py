@@ -39,8 +39,7 @@ def require_few_calls(*requests: RunRequest) -> None:
         most = max(LEAST, TIMES * of_base)
         by = (
             f", {TIMES} times the {of_base} of the base and at least {LEAST}; lower `repeat`, set "
-            f"RUNEVALS_MAX_CALLS={calls} in the workflow, or merge `max_calls: {calls}` into the base's settings "
-            "first"
+            f"RUNEVALS_MAX_CALLS={calls} in the workflow, or merge `max_calls: {calls}` into the base first"
         )
     if most is not None and calls > most:
         cases = sum(len(suite.cases) for suite in loaded.suites)

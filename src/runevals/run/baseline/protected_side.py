@@ -21,7 +21,6 @@ from runevals.repository.git import (
     submodule_of,
     why_unavailable,
 )
-from runevals.repository.git_changes import former_names
 from runevals.settings.file import BaseSide, SettingsFile, base_settings_file
 from runevals.settings.places import PLACES
 from runevals.settings.resolve import RawSettings, config_of
@@ -50,6 +49,8 @@ def protected_side(raw: RawSettings, event: ChangeEvent, ref: str | None = None)
     commit = merge_base(repository, ref) if ref is not None else _of_event(repository, event, environment)
     if commit is None:
         return None
+    from runevals.repository.git_changes import former_names  # only a change has another side
+
     folder = path_from((cwd / (config or PLACES[0])).parent, repository)  # of which a change may have made another
     folders = (cwd, *links_to(repository, cwd))  # a change may have put a link in place of the folder
 
