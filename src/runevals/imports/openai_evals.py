@@ -69,10 +69,10 @@ def _items(objects: Sequence[Json], sources: Sequence[Json]) -> Iterator[Mapping
 
 def _prompt(source: Json) -> str:
     """The messages of a run as promptfoo writes a chat; empty if they are in the items."""
-    template = source.at("input_messages.template").entries
-    roles = [one["role"].text.replace("developer", "system") for one in template]
+    parts = source.at("input_messages.template").entries
+    names = {"developer": "system"}
     messages = [
-        {"role": role, "content": _text(one["content"])} for role, one in zip(roles, template, strict=True)
+        {"role": names.get(one["role"].text, one["role"].text), "content": _text(one["content"])} for one in parts
     ]
     if [one["role"] for one in messages] == ["user"]:
         return messages[0]["content"]

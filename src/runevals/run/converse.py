@@ -72,13 +72,13 @@ def _converse_one(trial: Trial, target: Target, probes: Probes) -> Trace:
     broken: Problem | None = None
     if trial.case.problem is not None:
         return _unasked(trial, trial.case.problem)
+    of_turns = [probe for index in range(len(trial.case.turns)) for probe in probes(trial, index)]
+    # The paths that checks of any turn may restore: they are copied before the first turn.
+    restored = {path for probe in of_turns if isinstance(probe, ProgramProbe) for path in probe.restore}
     for number, turn in enumerate(trial.case.turns, start=1):
         if broken is not None:
             turns.append(TurnTrace(response=Response(problem=broken), history=history))
             continue
-        of_turns = [probe for index in range(len(trial.case.turns)) for probe in probes(trial, index)]
-        # The paths that checks of any turn may restore: they are copied before the first turn.
-        restored = {path for probe in of_turns if isinstance(probe, ProgramProbe) for path in probe.restore}
         response = target.answer(
             record_from(
                 Conversation,
