@@ -6,6 +6,7 @@ import json
 import sys
 
 import pytest
+import yaml
 
 from tests.against_base import on_main, pull_request_event
 from tests.ending import ended
@@ -199,8 +200,17 @@ def test_of_a_prompt_file_that_is_renamed_the_lines_are_compared(change, runeval
     ended(code, 0, out + err, f"{place}:1 lost warranty (put back: 0 of 1 → 1 of 1; ", "2 hunks in 2 files")
 
 
-@pytest.mark.parametrize("former", ["old", "apps/search"])
-def test_of_a_project_whose_folder_is_renamed_the_lines_are_compared(change, runevals, monkeypatch, former):
+@pytest.mark.parametrize(
+    ("former", "rewritten", "hunks"),
+    [
+        ("old", False, "4 hunks in 3 files"),
+        ("apps/search", False, "4 hunks in 3 files"),
+        pytest.param("old", True, "5 hunks in 4 files", id="its settings written anew"),
+    ],
+)
+def test_of_a_project_whose_folder_is_renamed_the_lines_are_compared(
+    change, runevals, monkeypatch, former, rewritten, hunks
+):
     """Also those of a file that git takes for another one, and of one that is removed."""
     settings = SETTINGS.replace("deterministic", "system_prompt_file: short.md, deterministic")
     agent = AGENT.replace("text =", "text = ' '.join(p.read_text() for p in pathlib.Path().glob('*.md')) +")
@@ -220,6 +230,9 @@ def test_of_a_project_whose_folder_is_renamed_the_lines_are_compared(change, run
         (change.path / former / name).unlink()
     (change.path / "new/gone.md").unlink()
     change.write("new/short.md", "two years of\nour own\n")
+    if rewritten:
+        values = {**yaml.safe_load(settings), "concurrency": 2}
+        change.write("new/runevals.yaml", f"# Written anew.\n{yaml.safe_dump(values)}")
     change.write(f"new/{PLACE}", files[PLACE].replace("Be kind.", "").replace("Say please.", ""))
     change.git("add", "-A")
     change.git("commit", "-qm", "move")
@@ -232,7 +245,7 @@ def test_of_a_project_whose_folder_is_renamed_the_lines_are_compared(change, run
         "new/gone.md (the whole file) lost refund",
         f"new/{PLACE}:6 together lost tone",
     ]
-    ended(code, 0, out + err, *lines, "4 hunks in 3 files", without=["its new name"])
+    ended(code, 0, out + err, *lines, hunks, without=["its new name"])
 
 
 def test_of_several_projects_the_texts_of_the_one_that_lost_the_case_are_looked_at(change, runevals, monkeypatch):
