@@ -8,6 +8,7 @@ import yaml
 from runevals.cli.init.prompt_file import PromptFile, likely
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
+from tests.sample_suites import EXACT
 
 PROMPT = """# Support
 
@@ -81,7 +82,7 @@ def test_a_program_that_reads_its_prompt_is_not_sent_it_as_well(project, runeval
     settings = yaml.safe_load((project.path / "runevals.yaml").read_text(encoding="utf-8"))
     assert (settings["target"], "depends_on" in settings) == (target, False)
     _, again, _ = runevals("init", "--yes", "--target", target, "--prompt-file", name)
-    assert "name the prompt in the settings file" not in again
+    assert "the settings file" not in again
 
 
 def test_the_prompt_is_sent_and_three_cases_are_proposed_from_it(project, runevals, monkeypatch):
@@ -109,6 +110,31 @@ def test_the_prompt_is_sent_and_three_cases_are_proposed_from_it(project, runeva
     assert len(steps) <= 5
     marked = "put your own cases into the suite, instead of those marked “replace me”"
     assert f"{marked}; `default_evaluators` check each, too, then: runevals" in steps[0]
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["target: openai:small", "target: {type: openai, model: small, parameters: {temperature: 0}}"],
+    ids=["one text", "a section"],
+)
+def test_settings_that_send_no_prompt_are_told_the_line_that_sends_it(project, runevals, monkeypatch, target):
+    """It is written as printed, in place of the old one, and is then all that is missing."""
+    project.write("runevals.yaml", f"repeat: 1\n{target}\n")
+    project.write("SKILL.md", SKILL.format(name="notes"))
+    project.write(
+        "evals/evals.json", {**EXACT, "items": [{"testId": "a", "prompt": "hi", "expected_response": "yes"}]}
+    )
+    with chat_server(lambda _body, _: Reply("yes")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, err = runevals("init", "--yes", "--prompt-file", "SKILL.md")
+        (line,) = [line for line in out.splitlines() if "put into the settings file: " in line]
+        project.write("runevals.yaml", f"repeat: 1\n{line.partition('file: ')[2]}\n")
+        code, out, err = runevals("init", "--yes", "--prompt-file", "SKILL.md")
+        assert "the settings file" not in out
+        sent = server.requests[-1]
+    assert (code, sent["messages"][0]["role"]) == (0, "system"), out + err
+    assert sent["messages"][0]["content"].startswith(SKILL.format(name="notes").strip()[:20])
+    assert ("temperature" in sent) is ("temperature" in target)
 
 
 @pytest.mark.parametrize("name", ["prompts/support.md", "app/prompts/support.txt", "system-prompt.md"])
@@ -148,7 +174,7 @@ def test_a_template_without_rules_gets_a_suite_with_its_variables(project, runev
             (out + err).split()
         )
         _, again, _ = runevals(*words)
-    assert "name the prompt in the settings file" not in again
+    assert "the settings file" not in again
 
 
 @pytest.mark.parametrize("words", [(), ("--prompt-file", "triage.prompt.yml")], ids=["the only one", "by name"])

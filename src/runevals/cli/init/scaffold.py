@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import keyword
 import posixpath
 import shlex
@@ -308,12 +309,16 @@ def _not_named(settings: Settings, prompt: PromptFile, target: str | None) -> It
     """What to write into the settings file that was there before; its target may have more settings."""
     of_file, words = settings.file_values, target_words(target or {})
     in_file = target_words(of_file.get("target", {}))
-    if "targets" not in of_file and target != "skill" and not words.items() <= in_file.items():
+    is_there = words.items() <= in_file.items()
+    section = in_file if is_there else words
+    match prompt.key(section):
+        case "suites":
+            if prompt.name not in of_file.get("suites", ()):
+                yield f"  name the prompt in the settings file: suites: [{prompt.name}]"
+        case str() as key if (name := key.removeprefix("target.")) not in section:
+            is_there, target = False, json.dumps({**section, name: prompt.name}, ensure_ascii=False)
+    if not is_there and "targets" not in of_file and target != "skill":
         yield f"  put into the settings file: target: {target}"
-    key = prompt.key({**in_file, **words})
-    if key and key.removeprefix("target.") not in in_file and prompt.name not in of_file.get(key, ()):
-        name = {"suites": f"[{prompt.name}]"}.get(key, prompt.name)
-        yield f"  name the prompt in the settings file: {key.replace('.', ', under it ')}: {name}"
 
 
 def _next_steps(
