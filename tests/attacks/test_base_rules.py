@@ -387,6 +387,14 @@ def test_a_gate_on_weakening_blocks_it(change, edits, weaker):
     assert weaker in {message for _, message in change.weakened()}
 
 
+def test_a_gate_that_the_base_fails_says_how_to_merge_a_change_of_it(change):
+    """It stands for this change, too; what a person wrote into the workflow leaves it out."""
+    change.main(settings=f"{program()}min_pass_rate: 0.9\n", agent=BAD)
+    change.write(settings=f"{program()}min_pass_rate: 0\n")
+    change.compared().must(1, "holds until a change of it is merged, for which `fail_on` can leave it out once")
+    change.compared("--fail-on", "no_regression").must(0)
+
+
 @pytest.mark.parametrize("metric", ["tag", "category", "case"])
 def test_a_lost_case_does_not_leave_the_scope_of_its_gate(change, metric):
     """The gate is all that may fail; two cases stay in its scope."""

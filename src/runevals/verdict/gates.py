@@ -77,6 +77,7 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 
 _WAYS_OUT = {("weakening", GateState.FAILED): "; for settings, `fail_on` of the workflow can leave it out once"}
 _COUNTS = "; it counts accepted cases, too: to accept a loss, first merge a change of this gate"
+_OF_BASE = "; the base's gate holds until a change of it is merged, for which `fail_on` can leave it out once"
 LEAST_SHOWN = 0.005  # of unchanged suites that fail a gate
 _SURE = NormalDist().inv_cdf(0.99)
 _BOUNDS: Mapping[str, Callable[[float, int], float]] = {  # of a pass rate, by so many runs
@@ -113,8 +114,9 @@ def apply_gates(
     gates = [*own, *(gate for gate in _gates(rules, in_sight, comparison) if gate.name not in replaced)]
     blocking = {gate.name for gate in gates} if rules.fail_on is None else {"measured", *rules.fail_on}
     gates = [gate if gate.name in blocking else _warned(gate) for gate in gates]
-    lost = if_known(attrgetter("state"), comparison) in (State.WORSE, State.NOT_KNOWN)
-    return tuple(replace(one, reason=one.reason + phrase(lost and one.counts_accepted, _COUNTS)) for one in gates)
+    advice = {State.WORSE: _COUNTS, State.NOT_KNOWN: _COUNTS, State.NOT_WORSE: _OF_BASE * rules.labels_of_base}
+    way_out = if_known(lambda of_both: advice[of_both.state], comparison)
+    return tuple(replace(one, reason=one.reason + phrase(one.counts_accepted, way_out or "")) for one in gates)
 
 
 def _has_cases(gate: Gate, rules: GateRules, report: RunReport, comparison: Comparison | None) -> bool:
