@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from runevals.github import events
 from runevals.lib.checkout import repository_root
-from runevals.lib.nullable import if_known
+from runevals.lib.nullable import if_known, without
 from runevals.lib.parsing.shapes import object_in
 from runevals.lib.text.secrets import remember, secret_values
 from runevals.models.http.exchanges import REQUEST_TOKEN, REQUEST_URL
@@ -61,7 +61,7 @@ def with_own_identity(environment: Mapping[str, str]) -> Mapping[str, str]:
     )
     if events.may_identify(event):
         return environment
-    return {name: value for name, value in environment.items() if name not in (REQUEST_URL, REQUEST_TOKEN)}
+    return without(environment, (REQUEST_URL, REQUEST_TOKEN))
 
 
 def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from msgspec import to_builtins
 
 from runevals.evaluators.catalogue import catalogue
 from runevals.evaluators.kinds import Judged
-from runevals.lib.nullable import without_none
+from runevals.lib.nullable import without, without_none
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.shapes import is_number, is_whole
 from runevals.lib.parsing.source import read_line, unique_keys
@@ -186,7 +186,7 @@ class ModelJudge:
             return reply
 
     def _current_parameters(self) -> dict[str, object]:
-        return {name: value for name, value in self._parameters.items() if name not in self._dropped}
+        return without(self._parameters, self._dropped)
 
     def _drop(self, refusal: ParameterRefused, output_format: str) -> None:
         with self._lock:

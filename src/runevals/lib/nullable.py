@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable, Mapping
 from math import fsum
 from typing import TypeVar
 
@@ -55,6 +55,11 @@ def distinct(names: Iterable[str]) -> list[str]:
         counts[name] += 1
         unique.append(name if counts[name] == 1 else f"{name} ({counts[name]})")
     return unique
+
+
+def without(fields: Mapping[K, V], names: Container[object]) -> dict[K, V]:
+    """The fields whose names are others."""
+    return {name: value for name, value in fields.items() if name not in names}
 
 
 def without_none(**fields: V | None) -> dict[str, V]:

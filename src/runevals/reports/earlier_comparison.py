@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from runevals.lib.nullable import without
 from runevals.records import Reason, State
 from runevals.verdict.reasons import MEANINGS
 
@@ -49,7 +50,7 @@ def upgraded(document: Any) -> Any:
         return document
     word, inexact = comparison["verdict"], comparison.get("inexact_base", "")
     verification = comparison.get("verification") or {"state": "off", "reason": ""}
-    rest = {name: value for name, value in comparison.items() if name not in _REPLACED}
+    rest = without(comparison, _REPLACED)
     warns = document["verdict"]["exit_code"] == 0 and (word not in _CLEAN or bool(inexact))
     now = {
         **rest,
@@ -64,13 +65,13 @@ def upgraded(document: Any) -> Any:
 
 def _findings(comparison: Json) -> Iterator[Json]:
     for each in comparison.get("hypotheses", ()):
-        rest = {name: value for name, value in each.items() if name not in ("finding", "corrected_p")}
+        rest = without(each, ("finding", "corrected_p"))
         yield {**rest, **_because(_HYPOTHESES[each["finding"]])}
     if (why := comparison.get("why")) and comparison["verdict"] in _WHY:
         yield {"family": "whole", "name": "", **_because(_WHY[comparison["verdict"]], why)}
     for each in comparison.get("suspects", ()):
         names = {"family": "case", "name": each["key"], "title": each["name"]}
-        rest = {name: value for name, value in each.items() if name not in ("key", "name", "state", "reason")}
+        rest = without(each, ("key", "name", "state", "reason"))
         yield {**rest, **names, **_because(_SUSPECTS[each["state"]], each.get("reason", ""))}
 
 

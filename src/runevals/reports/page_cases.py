@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.nullable import if_known
+from runevals.lib.nullable import if_known, without
 from runevals.lib.text.escape import both_ends, one_line, visible
 from runevals.lib.text.numbers import UNKNOWN, count, money, plural, score, seconds
 from runevals.records import (
@@ -331,7 +331,7 @@ def _content(change: FileChange) -> str | None:
 def without_commands(conclusion: Conclusion) -> Conclusion:
     """`conclusion` without the settings that the command to run a case again would contain."""
     run = conclusion.report.run
-    settings = {name: value for name, value in run.settings.items() if name not in RUN_SETTINGS}
+    settings = without(run.settings, RUN_SETTINGS)
     return replace(conclusion, report=replace(conclusion.report, run=replace(run, settings=settings)))
 
 

@@ -107,16 +107,16 @@ def changed_files(repository: Path, commit: str) -> list[tuple[str | None, str |
     return pairs
 
 
-def renamed_files(repository: Path, commit: str) -> list[tuple[str, str]]:
-    """(path in `commit`, path in the work tree) of each file that has another path now."""
-    return [(was, now) for was, now in changed_files(repository, commit) or () if was and now and was != now]
+def renamed_files(repository: Path, commit: str) -> dict[str, str]:
+    """By path in the work tree, that in `commit` of each file that had another there."""
+    changed = changed_files(repository, commit) or ()
+    return {now: was for was, now in changed if was and now not in (was, None)}
 
 
 def former_names(repository: Path, commit: str, folder: str) -> Mapping[str, str]:
-    """By path, that in `commit` of what was renamed since; empty if the commit has the folder already."""
-    if folder == "." or files_in(repository, commit, folder):
-        return {}
-    return {now: was for was, now in renamed_files(repository, commit)}
+    """As `renamed_files`; empty if the commit has the folder already."""
+    has_folder = folder == "." or files_in(repository, commit, folder)
+    return {} if has_folder else renamed_files(repository, commit)
 
 
 def _is_regular(repository: Path, name: str) -> bool:

@@ -95,10 +95,11 @@ def _settings_files_at(commit: str, cwd: Path, repository: Path) -> Mapping[str,
 def _moved(here: Mapping[str, str], before: Mapping[str, str], cwd: Path, base: str | None) -> Iterator[str]:
     """The former folders of projects: their settings were renamed to those of a folder that had none."""
     repository = repository_root(cwd)
-    renames = [] if base is None else renamed_files(repository, base)
-    now = {os.path.relpath(repository / was, cwd): os.path.relpath(repository / now, cwd) for was, now in renames}
-    new = {here[name] for name in here.keys() - before.keys()}
-    yield from (name for name in before.keys() - here.keys() if now.get(before[name]) in new)
+    renames = {} if base is None else renamed_files(repository, base)
+    paths = ((os.path.relpath(repository / now, cwd), repository / was) for now, was in renames.items())
+    former = {now: os.path.relpath(was, cwd) for now, was in paths}
+    moved = {former.get(here[name]) for name in here.keys() - before.keys()}
+    yield from (name for name in before.keys() - here.keys() if before[name] in moved)
 
 
 def _files_of(repository: Path) -> list[str]:

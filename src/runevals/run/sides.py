@@ -137,9 +137,8 @@ def open_old_form(request: RunRequest, commit: str) -> Iterator[Measurement]:
         suites = _chosen_cases(borrowed, request, commit)
         in_head = partial(_in_head, of_base=of_base.repository, of_head=settings.repository)
         rows = (replace(suite, cases=tuple(map(in_head, suite.cases))) for suite in suites.suites)
-        former = {now: was for was, now in renamed_files(settings.repository, commit)}
-        of_head = tuple(on_prompts_of(rows, request.suites.suites, former))
-        suites = replace(suites, suites=of_head)
+        former = renamed_files(settings.repository, commit)
+        suites = replace(suites, suites=tuple(on_prompts_of(rows, request.suites.suites, former)))
         borrowed = _of_other_side(borrowed, settings)
         request = replace(request, settings=borrowed, suites=suites, weakenings=(), notices=(), mark=None)
         with open_side(request, "head on the base's cases") as side:

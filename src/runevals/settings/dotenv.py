@@ -8,7 +8,7 @@ from pathlib import Path
 
 from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci
-from runevals.lib.nullable import without_none
+from runevals.lib.nullable import without, without_none
 from runevals.lib.terminal import notice
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records.errors import InvalidSettings
@@ -61,4 +61,4 @@ def _without_settings(values: Mapping[str, str], file: Path) -> Mapping[str, str
     if not settings or why_unavailable(repository) is not None or not may_be_committed(repository, file):
         return values
     notice(f"{file.name}: {', '.join(settings)} not used: git tracks the file, so a change could bring it")
-    return {name: value for name, value in values.items() if name not in settings}
+    return without(values, settings)

@@ -10,6 +10,7 @@ from typing import Any
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import PRESETS, TYPES
+from runevals.lib.nullable import without
 from runevals.lib.parsing.source import code_file
 from runevals.lib.text.suggest import did_you_mean
 from runevals.records import EvaluatorSpec
@@ -83,7 +84,7 @@ def _require_bounded(parts_first: Sequence[Mapping[str, Any]], source: str) -> N
 def _spec(
     entry: Mapping[str, Any], source: str, base: Path, repository: Path, known: Definitions
 ) -> EvaluatorSpec:
-    rest = {key: value for key, value in entry.items() if key not in ("id", "type", "threshold", "weight")}
+    rest = without(entry, ("id", "type", "threshold", "weight"))
     what = f"{source}: evaluators: {entry['id']}"
     threshold = entry.get("threshold")
     children: tuple[EvaluatorSpec, ...] = ()

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from runevals.lib.checkout import repository_root
-from runevals.lib.nullable import without_none
+from runevals.lib.nullable import without, without_none
 from runevals.lib.parsing.shapes import object_in
 from runevals.lib.parsing.source import JsonPath, Source, decoded, is_of_git, parse_text, read_text, resolved_path
 from runevals.lib.storage.files import path_from, relative_name
@@ -263,7 +263,7 @@ _NESTED: Mapping[tuple[str, ...], str] = {  # where the file has the value of a 
 
 def _flat(value: Any) -> dict[str, Any]:
     """The file's nested groups as flat setting names."""
-    flat = {name: item for name, item in value.items() if name not in _SPREAD}
+    flat = without(value, _SPREAD)
     if isinstance(value.get("against"), dict):  # {without: skill}
         flat["against"] = WITHOUT_SKILL
     if isinstance(value.get("baseline"), str):

@@ -72,22 +72,20 @@ def as_json(result: ValidationResult) -> str:
 
 def as_sarif(result: ValidationResult) -> str:
     """A SARIF 2.1.0 log with one run."""
-    rules = list(dict.fromkeys((*RULES, *(problem.rule for problem in result.problems))))
+    meanings = dict(RULES)
+    for rule in (problem.rule for problem in result.problems):
+        meanings.setdefault(rule, f"A hint for the suite's author: {rule.removeprefix(HEALTH).replace('-', ' ')}.")
     driver = {
         "name": "runevals",
         "version": __version__,
-        "rules": [{"id": rule, "shortDescription": {"text": _meaning(rule)}} for rule in rules],
+        "rules": [{"id": rule, "shortDescription": {"text": text}} for rule, text in meanings.items()],
     }
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(problem, rules) for problem in result.problems],
+        "results": [_result(problem, [*meanings]) for problem in result.problems],
     }
     return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
-
-
-def _meaning(rule: str) -> str:
-    return RULES.get(rule) or f"A hint for the suite's author: {rule.removeprefix(HEALTH).replace('-', ' ')}."
 
 
 def _result(problem: FileProblem, rules: Sequence[str]) -> dict[str, Any]:

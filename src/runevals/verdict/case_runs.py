@@ -9,7 +9,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.nullable import grouped, if_known
+from runevals.lib.nullable import grouped, if_known, without
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
 from runevals.records import AttemptReport, CaseReport, Finding, Outcome, Reason, RegressionRule, State
@@ -115,7 +115,7 @@ class CaseRuns(Struct):
         if entered:
             self.runner.checking(len(entered))
         results = self._sampled(entered) if deterministic else {}
-        rest = {key: each for key, each in entered.items() if key not in results}
+        rest = without(entered, results)
         for may_pass in (False, True):  # on their own: what is accepted is no evidence about the others
             some = {key: each for key, each in rest.items() if (key in self.acceptable) is may_pass}
             results |= self._planned(some) if some else {}

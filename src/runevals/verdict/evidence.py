@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from runevals.records import AttemptReport, CaseReport, CheckResult, Outcome
+from runevals.records import AttemptReport, CaseReport, Outcome
 from runevals.verdict.matching import Key, Pair, is_due, is_judged, share_of
 from runevals.verdict.plan import Entrant, Unit, entrant
 from runevals.verdict.score import VALUE_OF, without_checks
@@ -48,7 +48,12 @@ def values_of(run: AttemptReport) -> Mapping[str, float | None]:
     """Unit → its value in one run, None if it could not be measured; without those that were not due."""
     if not run.status.measured:
         return {}
-    values = {name: share_of(result) for name, result in _results(run) if result.outcome is not Outcome.SKIPPED}
+    values = {
+        f"{turn}.{place} {result.id}": share_of(result)
+        for turn, report in enumerate(run.turns)
+        for place, result in enumerate(report.results)
+        if result.outcome is not Outcome.SKIPPED
+    }
     return {OUTCOME: VALUE_OF[run.status], **values}
 
 
@@ -68,9 +73,3 @@ def _by_check(case: CaseReport) -> Mapping[str, list[float | None]]:
     values = [values_of(run) for run in case.runs if is_due(run)]
     names = dict.fromkeys(name for of_run in values for name in of_run if name != OUTCOME)
     return {name: [of_run.get(name) for of_run in values] for name in names}
-
-
-def _results(run: AttemptReport) -> Iterator[tuple[str, CheckResult]]:
-    for turn, report in enumerate(run.turns):
-        for place, result in enumerate(report.results):
-            yield f"{turn}.{place} {result.id}", result

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.nullable import grouped, mean
+from runevals.lib.nullable import grouped, mean, without
 from runevals.lib.record_from import record_from
 from runevals.records import (
     AttemptReport,
@@ -353,7 +353,7 @@ def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) ->
 
 
 def _without(cases: Cases, keys: Container[Key]) -> Cases:
-    return {key: case for key, case in cases.items() if key not in keys}
+    return without(cases, keys)
 
 
 def _pair(base: CaseReport, head: CaseReport) -> Pair:

@@ -17,14 +17,10 @@ def whole_repeats(tests: Iterable[tuple[str, str]]) -> set[Place]:
     for group, name in tests:
         if match := _COUNTED.search(name):
             counted[group, without_count(name)].add((int(match[2]), int(match[3])))
-    return {place for place, numbers in counted.items() if _is_whole(numbers)}
+    # All of `1-n` to `n-n`: a parameter that only looks so is no count.
+    return {place for place, runs in counted.items() if runs == {(n, len(runs)) for n in range(1, len(runs) + 1)}}
 
 
 def without_count(name: str) -> str:
     """`test_x[paris-2-5]` → `test_x[paris]`, `test_x[2-5]` → `test_x`."""
     return _COUNTED.sub(lambda match: "]" if match[1] == "-" else "", name)
-
-
-def _is_whole(numbers: set[tuple[int, int]]) -> bool:
-    """Whether these are `1-n` to `n-n`: a parameter that only looks so is not."""
-    return numbers == {(number, len(numbers)) for number in range(1, len(numbers) + 1)}

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from runevals.imports.results.field_map import MEASURED, CheckMap, FieldMap, Limit, Words
 from runevals.imports.results.fields import Json
 from runevals.lib.text.numbers import phrase
 from runevals.records import Outcome
 from runevals.suites.dialects.signatures import has_any
-
-
-def _trials_of_vally(lines: Sequence[Json], _: Path) -> Sequence[Json]:
-    """The lines about a trial, in the oldest form without a type; others are summaries."""
-    return [_by_grader(line) for line in lines if line["type"].value in ("trial-result", None, "")]
 
 
 def _by_grader(trial: Json) -> Json:
@@ -141,7 +135,8 @@ VALLY = FieldMap(
     NAME="vally",
     marks=("gradeResult", "stimulus|trajectory"),
     lines=True,
-    rows_of=_trials_of_vally,
+    # The oldest form has no type; other lines are summaries.
+    rows_of=lambda lines, _: [_by_grader(one) for one in lines if one["type"].value in ("trial-result", None, "")],
     case={
         "key": "stimulus|trajectory.stimulus.name",
         "suite": "evalName",

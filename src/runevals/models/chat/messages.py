@@ -75,11 +75,6 @@ def _turns(messages: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, object]]
         yield {"role": "user", "content": results}
 
 
-def _tools(value: Any) -> object:
-    """Functions in the form of this API; its own tools stay as they are."""
-    return [_tool(tool["function"]) if tool.get("type") == "function" else tool for tool in value]
-
-
 def _tool(function: Mapping[str, Any]) -> dict[str, object]:
     plain = {{"parameters": "input_schema"}.get(name, name): value for name, value in function.items()}
     return {"input_schema": {"type": "object"}, **plain}
@@ -92,7 +87,8 @@ def _choice(value: Any) -> object:
 
 
 _FORMS: Forms = {
-    "tools": _tools,
+    # The API's own tools stay as they are.
+    "tools": lambda tools: [_tool(one["function"]) if one.get("type") == "function" else one for one in tools],
     "tool_choice": _choice,
     # Formats without a schema are left out: the API has only that.
     "response_format": lambda form: (

@@ -96,11 +96,6 @@ def azure_address(
     return (base_url, version) if version else (f"{base_url.rstrip('/')}/openai/v1", None)
 
 
-def _anthropic(value: str, model: str) -> str:  # noqa: ARG001 - all are at one address
-    """`ANTHROPIC_BASE_URL` as the vendor's own programs read it: without the version."""
-    return f"{value.rstrip('/').removesuffix('/v1')}/v1"
-
-
 def _ollama(value: str, model: str) -> str:  # noqa: ARG001
     """`OLLAMA_HOST` as Ollama reads it: scheme and port are optional."""
     if "://" not in value:
@@ -119,7 +114,8 @@ def _bedrock(value: str, model: str) -> str:
 
 
 _URL_OF: Mapping[str, Callable[[str, str], str]] = {
-    "anthropic": _anthropic,
+    # `ANTHROPIC_BASE_URL` as the vendor's own programs read it: without the version.
+    "anthropic": lambda value, _: f"{value.rstrip('/').removesuffix('/v1')}/v1",
     "ollama": _ollama,
     "bedrock": _bedrock,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from runevals.models.chat.reply import ChatReply, RequestedCall, count, error_of, joined, number, text_of
@@ -60,12 +60,11 @@ def _flat(value: Any) -> Any:
     return {"type": value["type"], **inner}
 
 
-def _tools(value: Any) -> object:
-    """Functions without a `strict` are not strict here, as in chat completions."""
-    return [{**({"strict": False} if tool.get("type") == "function" else {}), **_flat(tool)} for tool in value]
-
-
-_FORMS = {"tools": _tools, "tool_choice": _flat, "response_format": _flat}
+_BESIDE = {"function": {"strict": False}}  # unless it says so itself, as in chat completions
+_FORMS: Mapping[str, Callable[[Any], object]] = {
+    "tools": lambda tools: [{**_BESIDE.get(tool.get("type"), {}), **_flat(tool)} for tool in tools],
+    **dict.fromkeys(("tool_choice", "response_format"), _flat),
+}
 
 
 def reply(response: Mapping[str, Any], latency_s: float, *, from_cache: bool) -> ChatReply:

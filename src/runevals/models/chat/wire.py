@@ -8,6 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from runevals.lib.nullable import without
 from runevals.models.chat import messages, responses
 from runevals.models.chat.providers import PROVIDERS, Api
 from runevals.models.chat.reply import ChatReply, completion_reply
@@ -43,15 +44,11 @@ class Wire(Struct, frozen=True, kw_only=True):
             raise CallFailed("unparseable", f"the answer is not {self.what} ({error})") from None
 
 
-def _plain(message: Message) -> Message:
-    return {key: value for key, value in message.items() if key not in _OURS}
-
-
 WIRES: Mapping[Api, Wire] = {
     "chat": Wire(
         title="chat completions API",
         path="/chat/completions",
-        body=lambda messages, parameters: {"messages": list(map(_plain, messages)), **parameters},
+        body=lambda messages, parameters: {"messages": [without(one, _OURS) for one in messages], **parameters},
         what="a chat completion",
         reply=completion_reply,
     ),

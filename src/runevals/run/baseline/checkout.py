@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
         words = replace(words, of_base=settings.base_side is not None, of_change=settings.of_change)
         file = Path(os.path.normpath(cwd / (config_of(words) or "")))
         if not file.exists():
-            former = {now: was for was, now in renamed_files(settings.repository, commit)}
+            former = renamed_files(settings.repository, commit)
             if (path := file.relative_to(checkout).as_posix()) not in former:
                 entries = settings.load.suites or (SuiteEntry(path="", base=settings.file_base),)
                 bases = (checkout / os.path.relpath(entry.base, settings.repository) for entry in entries)
@@ -110,14 +110,14 @@ def _is_there(entry: SuiteEntry) -> bool:
 
 
 def _former(
-    entry: SuiteEntry, renames: Iterable[tuple[str, str]], there: Settings, head: Settings
+    entry: SuiteEntry, renames: Mapping[str, str], there: Settings, head: Settings
 ) -> Iterator[SuiteEntry]:
     """What the base has in place of a suite, or a folder of suites, that only the head has."""
     place = Path(os.path.normpath(entry.base / entry.path))
     if not place.is_relative_to(there.repository):
         return
     here = head.repository / place.relative_to(there.repository)
-    for was, now in renames:
+    for now, was in renames.items():
         path = head.repository / now
         if path.is_relative_to(here) and path.suffix in SUFFIXES and is_suite(path):
             yield replace(entry, path=was, base=there.repository)
@@ -135,8 +135,8 @@ def _former_folder(head: Settings, commit: str) -> Path:
 
     Raises ExternalError if these were at another place.
     """
-    renames = renamed_files(head.repository, commit)
-    for was, now in sorted(renames, key=lambda rename: head.repository / rename[1] != head.file_path):
+    renames = renamed_files(head.repository, commit).items()
+    for now, was in sorted(renames, key=lambda rename: head.repository / rename[0] != head.file_path):
         path = head.repository / now
         if path.is_relative_to(head.cwd) and (path == head.file_path or is_suite(path)):
             inside = f"/{path.relative_to(head.cwd)}"

@@ -11,6 +11,7 @@ from itertools import pairwise
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.nullable import without
 from runevals.lib.storage.store import StoredRecords
 from runevals.lib.text.numbers import phrase
 from runevals.models.chat.providers import PROVIDERS
@@ -154,7 +155,7 @@ def _plain(value: object, dropped: Collection[object]) -> object:
     """`value` as a document has it, without the parameters that an endpoint refused."""
     read = json.loads(json.dumps(value, default=str))
     if isinstance(read, dict):
-        return {name: item for name, item in read.items() if name not in dropped}
+        return without(read, dropped)
     return read
 
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED, TYPES
-from runevals.lib.nullable import without_none
+from runevals.lib.nullable import without, without_none
 from runevals.lib.parsing.shapes import entries_of, is_number, is_whole, objects_in, text_in, texts_in
 from runevals.lib.parsing.source import JsonPath
 from runevals.lib.text.numbers import phrase
@@ -159,7 +159,7 @@ class AgentSkillChecks(Reader, frozen=True, kw_only=True):
         kind = _kind(entry)
         if kind not in _BY_TYPE:
             return None
-        return self._at(_spec(kind, {key: value for key, value in entry.items() if key not in _BESIDE}), place)
+        return self._at(_spec(kind, without(entry, _BESIDE)), place)
 
     def _combined(self, check: Mapping[str, Any], place: JsonPath) -> EvaluatorSpec | None:
         """`{contains_any, contains_all, matches_any, not_contains, not_matches}`: all of them must hold."""

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED, TYPES
 from runevals.evaluators.text.numbers import number_text
-from runevals.lib.nullable import distinct, known
+from runevals.lib.nullable import distinct, known, without
 from runevals.lib.parsing.shapes import is_number, text_in
 from runevals.lib.parsing.source import LANGUAGES, JsonPath, code_file, path_inside
 from runevals.lib.text.suggest import did_you_mean
@@ -111,7 +111,7 @@ class Assertions(Reader, frozen=True, kw_only=True):
         """The assertion's own keys as the evaluator's options. Raises UsageError for an unusable file."""
         if kind == "custom":
             return self._custom(assertion)
-        options = {key: value for key, value in assertion.items() if key not in _COMMON}
+        options = without(assertion, _COMMON)
         if kind in ("tools_called", "tools_not_called") and "value" in options:
             options.setdefault("values", [options.pop("value")])
         value = options.get("value")

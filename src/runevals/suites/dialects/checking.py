@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from runevals.evaluators import catalogue
 from runevals.evaluators.format_names import INVERTED
 from runevals.evaluators.kinds import leaves
-from runevals.lib.nullable import grouped, known, without_none
+from runevals.lib.nullable import grouped, known, without, without_none
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.schema import complaints
 from runevals.lib.parsing.shapes import is_number, list_in
@@ -48,7 +48,7 @@ def spec_of(
     numbers: dict[str, Any] = without_none(**{name: _number(options.get(name)) for name in _NO_OPTIONS})
     rest = options
     if not options.keys().isdisjoint(_NO_OPTIONS):
-        rest = {key: value for key, value in options.items() if key not in _NO_OPTIONS}
+        rest = without(options, _NO_OPTIONS)
     declared = definitions.get(name) or _INVERTED.get(name)
     if declared is None:
         return EvaluatorSpec(name=name, options=rest, location=location, **numbers)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from runevals.evaluators.retrieval.citations import FORMATS
+from runevals.lib.nullable import without
 from runevals.lib.parsing.schema import Complaint, complaints, schema
 from runevals.lib.parsing.shapes import object_in, objects_in, text_in
 from runevals.lib.parsing.source import JsonPath, Level, Source, pointer
@@ -89,7 +90,7 @@ def upgraded(value: Any) -> dict[str, Any]:
         case "unversioned":
             return {"schemaVersion": CURRENT_VERSION, **value}
         case "parallel":
-            rest = {key: item for key, item in value.items() if key not in ("prompts", "expected_responses")}
+            rest = without(value, ("prompts", "expected_responses"))
             return {
                 "schemaVersion": CURRENT_VERSION,
                 **rest,
@@ -112,7 +113,7 @@ def with_known_keys(document: Mapping[str, Any]) -> dict[str, Any]:
 
 def _extended(fields: Mapping[str, Any], rules: Mapping[str, Any]) -> dict[str, Any]:
     known = {key: value for key, value in fields.items() if key in rules["properties"]}
-    if others := {key: value for key, value in fields.items() if key not in known}:
+    if others := without(fields, known):
         known["extensions"] = {**known.get("extensions", {}), "earlier": others}
     return known
 
@@ -218,7 +219,7 @@ class _Loader:
         for key in ("default_evaluators", "evaluators"):
             checks = object_in(fields.get(key))
             if lost := list(filter(LOST.__contains__, checks)):
-                fields[key] = {name: options for name, options in checks.items() if name not in LOST}
+                fields[key] = without(checks, LOST)
             for name in lost:
                 message = f"'{name}' is lost: no evaluator here measures it{LOST[name]}"
                 self._report((*json_path, key, name), message, "warning", key=True)

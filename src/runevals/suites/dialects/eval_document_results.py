@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC
 from typing import Any
 
-from runevals.lib.nullable import without_none
+from runevals.lib.nullable import without, without_none
 from runevals.records import CaseReport, CheckResult, Outcome, RunReport, TurnReport
 from runevals.suites.dialects import eval_document, rows
 
@@ -109,7 +109,7 @@ def _item(item: Mapping[str, Any], case: CaseReport | None) -> Json:
 
 
 def _without_results(item: Mapping[str, Any]) -> Json:
-    return {name: value for name, value in item.items() if name not in OUTPUT_FIELDS}
+    return without(item, OUTPUT_FIELDS)
 
 
 def _outcome(turn: TurnReport) -> Json:

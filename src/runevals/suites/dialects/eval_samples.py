@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import convert
 from msgspec.structs import replace
 
-from runevals.lib.nullable import known
+from runevals.lib.nullable import known, without
 from runevals.lib.parsing.schema import schema
 from runevals.lib.parsing.shapes import entries_of, list_in, object_in, objects_in
 from runevals.lib.parsing.source import JsonPath, Source, lies_inside
@@ -125,9 +125,7 @@ def _case(source: Source, json_path: JsonPath, sample: Mapping[str, Any], reader
         variables=sample.get("vars", {}),
         mocked=bool(sample.get("mocks")) or bool(sample.get("mocksStrict")),
         cwd=reader.root / sample["cwd"] if "cwd" in sample else None,
-        **case_fingerprints(
-            [turn], {name: value for name, value in sample.items() if name not in _FIELDS}, _NOTES
-        ),
+        **case_fingerprints([turn], without(sample, _FIELDS), _NOTES),
     )
 
 

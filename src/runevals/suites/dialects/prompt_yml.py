@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from runevals.lib.nullable import if_known
+from runevals.lib.nullable import if_known, without
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.json_forms import json_in
 from runevals.lib.parsing.shapes import is_whole, list_in, object_in, text_in
@@ -120,7 +120,7 @@ class _Reader(checking.Reader, frozen=True, kw_only=True):
             category=text_in(category) or None,
             tags=tuple(filter(text_in, list_in(tags))),
             critical=entry.get("critical") is True,
-            metadata={name: value for name, value in entry.items() if name not in _NOT_METADATA},
+            metadata=without(entry, _NOT_METADATA),
             **case_fingerprints([replace(turn, prompt="")], variables, _DESCRIPTIVE - self.variables),
         )
 

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from msgspec.structs import replace
 
 from runevals.evaluators.format_names import PRESETS
-from runevals.lib.nullable import if_known
+from runevals.lib.nullable import if_known, without
 from runevals.lib.parsing.shapes import list_in, object_in, objects_in, options_by_name
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
 from runevals.lib.text.numbers import phrase
@@ -268,7 +268,7 @@ def _case(
     turn = Turn(
         prompt=row["input"], expected=row.get("expected"), checks=specs, recorded=recorded, location=location
     )
-    metadata = {name: value for name, value in row.items() if name not in KEYS}
+    metadata = without(row, KEYS)
     return Case(
         suite=source.path,
         key=row.get("id") or key_of_prompts([turn.prompt]),
