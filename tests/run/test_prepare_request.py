@@ -45,6 +45,30 @@ def test_the_quarantine_list_and_a_missing_mark_are_in_the_request(project):
     assert (request.mark, request.weakenings) == (None, ())
 
 
+SAYS = "the model is not sent skills/notes/SKILL.md: its cases tell a worse one once `target.system_prompt_file`"
+
+
+@pytest.mark.parametrize(
+    ("target", "notices"),
+    [
+        ("{type: openai, model: m}", 1),
+        ("{type: openai, model: m, system_prompt_file: system.md}", 1),
+        ("{type: openai, model: m, system_prompt_file: skills/notes/SKILL.md}", 0),
+        ("{type: anthropic, model: m, prompt_file: skills/notes/SKILL.md}", 0),
+        ("{type: command, command: [agent]}", 0),  # it may read what it likes
+    ],
+)
+def test_a_skill_that_a_model_is_not_sent_is_named(project, target, notices):
+    """Its cases would pass whatever a change makes of it."""
+    project.write("skills/notes/SKILL.md", "---\nname: notes\ndescription: Writes notes.\n---\nOf {{prompt}}.\n")
+    cases = {"skill_name": "notes", "evals": [{"id": "a", "prompt": "hi", "expectations": ["contains 'x'"]}]}
+    project.write("skills/notes/evals/evals.json", cases)
+    project.write("system.md", "Be brief.")
+    project.write("runevals.yaml", f"target: {target}\n")
+    said = [notice for notice in prepared(request_of(project)).notices if notice.startswith(SAYS)]
+    assert len(said) == notices
+
+
 def test_edits_that_a_workspace_of_a_commit_does_not_have_are_named(repository):
     """The agent reads the commit's files: without a word, an edit of CLAUDE.md would look measured."""
     suite = {**SUITE, "extensions": {"runevals": {"workspace": {"git": "HEAD"}}}}

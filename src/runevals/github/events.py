@@ -97,7 +97,7 @@ def _job(event: Event) -> Job:
         case "merge_group":
             group = payload["merge_group"]
             branch = group["base_ref"].removeprefix(_HEADS)
-            return Job(base=_commit(group["base_sha"]), branch=branch, head=_commit(group["head_sha"]))
+            return Job(base=text_or_none(group["base_sha"]), branch=branch, head=text_or_none(group["head_sha"]))
         case "push":
             before = payload["before"] if payload["before"].strip("0") else None  # zeros: a new branch
             branch = payload["ref"].removeprefix(_HEADS) if before else _default_branch(payload)
@@ -114,14 +114,14 @@ def _job(event: Event) -> Job:
 
 def _pull_request(event: Event) -> Job:
     change = event.payload["pull_request"]
-    base, proposed = change["base"], _commit(value_at(change, "head", "sha"))
+    base, proposed = change["base"], text_or_none(value_at(change, "head", "sha"))
     # The runner checks out the change merged into the base's tip at that moment: compare with that tip.
     # Another commit with such parents is the change's own, and so is the first of them.
     merged = proposed is not None and event.parents[1:] == (proposed,) and event.head == event.sha
     from_fork = value_at(change, "head", "repo", "id") != value_at(change, "base", "repo", "id")
     withheld = event.actor == DEPENDABOT or (from_fork and event.name != "pull_request_target")
     return Job(
-        base=event.parents[0] if merged else _commit(base["sha"]),
+        base=event.parents[0] if merged else text_or_none(base["sha"]),
         forked=not merged,
         branch=base.get("ref"),
         head=proposed,
@@ -146,8 +146,9 @@ def _default_branch(payload: Mapping[str, Any]) -> str:
     return str(payload["repository"]["default_branch"])
 
 
-def _commit(sha: object) -> str | None:
-    return text_in(sha) or None
+def text_or_none(value: object) -> str | None:
+    """A text; None for an empty one, and anything else."""
+    return text_in(value) or None
 
 
 def is_elsewhere(event: Event) -> bool:

@@ -52,14 +52,7 @@ def require_own_code(raw: RawSettings) -> None:
 
 def with_own_identity(environment: Mapping[str, str]) -> Mapping[str, str]:
     """The environment, without the job's identity at an event that may bring code from elsewhere."""
-    if not environment.get(REQUEST_URL):
-        return environment
-    event = events.Event(
-        name=environment.get("GITHUB_EVENT_NAME", ""),
-        payload=payload_of(environment),
-        actor=environment.get("GITHUB_ACTOR", ""),
-    )
-    if events.may_identify(event):
+    if not environment.get(REQUEST_URL) or events.may_identify(_event_of(environment)):
         return environment
     return without(environment, (REQUEST_URL, REQUEST_TOKEN))
 
@@ -71,18 +64,17 @@ def payload_of(environment: Mapping[str, str]) -> Mapping[str, Any]:
     return {}
 
 
+def _event_of(environment: Mapping[str, str]) -> events.Event:
+    """What the runner says of it, without the checkout."""
+    name, actor, sha = (environment.get(f"GITHUB_{what}", "") for what in ("EVENT_NAME", "ACTOR", "SHA"))
+    return events.Event(name=name, actor=actor, sha=sha, payload=payload_of(environment))
+
+
 def read_event(environment: Mapping[str, str], repository: Path, token: str = "") -> events.Event:
     """The event of this job and the checkout; without a name if there is none."""
     head, parents = git.head_and_parents(repository)
-    event = events.Event(
-        name=environment.get("GITHUB_EVENT_NAME", ""),
-        payload=payload_of(environment),
-        actor=environment.get("GITHUB_ACTOR", ""),
-        sha=environment.get("GITHUB_SHA", ""),
-        head=head,
-        parents=parents,
-        unreadable=None if head is not None else git.why_unreadable(repository),
-    )
+    unreadable = None if head is not None else git.why_unreadable(repository)
+    event = replace(_event_of(environment), head=head, parents=parents, unreadable=unreadable)
     if not events.is_elsewhere(event):
         return event
     return replace(event, left_default=_left_default(event, environment, repository, token))
@@ -103,8 +95,7 @@ def _left_default(event: events.Event, environment: Mapping[str, str], repositor
 
 def default_branch(payload: Mapping[str, Any]) -> str | None:
     """The name of the repository's default branch, if the event says it."""
-    branch = events.value_at(payload, "repository", "default_branch")
-    return branch if isinstance(branch, str) else None
+    return events.text_or_none(events.value_at(payload, "repository", "default_branch"))
 
 
 def change_event(raw: RawSettings) -> ChangeEvent:

@@ -59,8 +59,11 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     # A model that a flag names would answer for the base, too.
     base = None if run.target.type == "recorded" or run.settings.get("model", model) != model else commit
     proven = blocking_losses(conclusion) - {(loss.suite, loss.case) for loss in conclusion.waiting}
-    cases = {
-        (case.suite, case.key): case for case in conclusion.report.cases if not run.of_tool and _is_plain(case)
+    cases = {  # of which a run alone shows something, and whose names can be typed, and say nothing else
+        (case.suite, case.key): case
+        for case in conclusion.report.cases
+        if not any((run.of_tool, case.quarantined, case.file == "inline"))
+        and all(map(_PLAIN.fullmatch, (case.key, case.file)))
     }
     case = next(filter(None, map(cases.get, _to_see(conclusion, causes, proven))), None)
     if case is not None and (len(conclusion.report.cases) > 1 or "filter" not in run.settings):
@@ -106,11 +109,6 @@ def _of_base(comparison: Comparison) -> tuple[str | None, str | None, str, Seque
     of_base = comparison.base.run
     commit = None if comparison.base_error else of_base.commit
     return commit, of_base.target.model, comparison.source, comparison.changes
-
-
-def _is_plain(case: CaseReport) -> bool:
-    """Whether a run of it alone shows something, and its names can be typed, and say nothing else than a name."""
-    return all((not case.quarantined, case.file != "inline", *map(_PLAIN.fullmatch, (case.key, case.file))))
 
 
 def _accepted(lost: Sequence[CauseGroup], proven: Set[Key]) -> str:

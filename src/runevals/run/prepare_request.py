@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from msgspec.structs import replace
 
-from runevals.records import RunReport
+from runevals.lib.nullable import known
+from runevals.lib.storage.files import relative_name
+from runevals.lib.text.numbers import phrase, short_list
+from runevals.records import RunReport, Suite
 from runevals.records.errors import InvalidSettings
 from runevals.run.baseline.marks import run_of_mark
 from runevals.run.default_target import with_target
@@ -20,7 +25,10 @@ from runevals.run.target_runner import with_earlier
 from runevals.settings.resolve import Settings, ignored_changes
 from runevals.suites.load import require_evaluators
 from runevals.suites.selection import is_selected
+from runevals.suites.skill_suites import SKILL
 from runevals.verdict.score import run_report
+
+_NOT_SENT = "the model is not sent {}: its cases tell a worse one once `target.system_prompt_file` names it"
 
 
 def require_comparable(settings: Settings, base: str | None = None, *, merges: bool = False) -> None:
@@ -50,6 +58,7 @@ def prepared(request: RunRequest) -> RunRequest:
     quarantine = quarantine_of(settings, cases)
     mark = run_of_mark(settings, cases, request.find_mark)
     remarks = (*split_by(settings), *edits_not_in_workspaces(settings, request.suites))
+    remarks += tuple(_skills_not_sent(settings, request.suites.suites))
     return replace(
         request,
         settings=settings,
@@ -58,6 +67,15 @@ def prepared(request: RunRequest) -> RunRequest:
         mark=mark.run,
         notices=(*settings.notices, *request.notices, *remarks, *quarantine.notices, *mark.notices),
     )
+
+
+def _skills_not_sent(settings: Settings, suites: Sequence[Suite]) -> Iterator[str]:
+    """A notice of skills that a model is not sent, and whose cases it is asked."""
+    if settings.target is not None and settings.target.is_model:
+        sent = {path.resolve() for path in settings.target.prompts}
+        skills = dict.fromkeys(path / SKILL for path in known(suite.skill for suite in suites))
+        names = [relative_name(path, settings.cwd) for path in skills if path.resolve() not in sent]
+        yield from filter(None, [phrase(short_list(names), _NOT_SENT)])
 
 
 def prepared_merge(report: RunReport, request: RunRequest) -> tuple[RunReport, RunRequest]:

@@ -72,7 +72,7 @@ class Json(Struct, frozen=True):
     def seconds_at(self, path: str) -> float | None:
         """A duration; a path that ends in `ms` as a word has milliseconds. Raises InvalidDocument."""
         path, _, unit = path.partition(" ")
-        return self.at(path).seconds_or_none if unit else self.at(path).amount_or_none
+        return if_known(lambda amount: amount / 1000 if unit else amount, self.at(path).amount_or_none)
 
     @property
     def fields(self) -> Mapping[str, object]:
@@ -161,11 +161,6 @@ class Json(Struct, frozen=True):
     def count_or_none(self) -> int | None:
         """A number of tokens. Raises InvalidDocument."""
         return if_known(int, self.amount_or_none)
-
-    @property
-    def seconds_or_none(self) -> float | None:
-        """Milliseconds as seconds. Raises InvalidDocument."""
-        return if_known(lambda amount: amount / 1000, self.amount_or_none)
 
     @property
     def moment_or_none(self) -> datetime | None:
