@@ -194,7 +194,7 @@ PROMISES = (
         "A dotenv file that git tracks sets no address or proxy",
         "run/test_trust.py::test_a_tracked_dotenv_file_leads_no_key_to_its_address",
         "src/runevals/settings/dotenv.py",
-        "return {name: value for name, value in values.items() if name not in settings}",
+        "return without(values, settings)",
         "return values",
     ),
     Promise(

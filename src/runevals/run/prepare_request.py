@@ -28,8 +28,6 @@ from runevals.suites.selection import is_selected
 from runevals.suites.skill_suites import SKILL
 from runevals.verdict.score import run_report
 
-_NOT_SENT = "the model is not sent {}: its cases tell a worse one once `target.system_prompt_file` names it"
-
 
 def require_comparable(settings: Settings, base: str | None = None, *, merges: bool = False) -> None:
     """Raises InvalidSettings if a shard was to be compared, or a merge to be of one shard."""
@@ -75,7 +73,8 @@ def _skills_not_sent(settings: Settings, suites: Sequence[Suite]) -> Iterator[st
         sent = {path.resolve() for path in settings.target.prompts}
         skills = dict.fromkeys(path / SKILL for path in known(suite.skill for suite in suites))
         names = [relative_name(path, settings.cwd) for path in skills if path.resolve() not in sent]
-        yield from filter(None, [phrase(short_list(names), _NOT_SENT)])
+        text = "the model is not sent {}: its cases tell a worse one once `target.system_prompt_file` names it"
+        yield from filter(None, [phrase(short_list(names), text)])
 
 
 def prepared_merge(report: RunReport, request: RunRequest) -> tuple[RunReport, RunRequest]:
