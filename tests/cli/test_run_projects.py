@@ -9,8 +9,9 @@ import pytest
 from runevals.cli.run import command
 from runevals.cli.run_projects import run_projects
 from runevals.records.errors import INTERRUPTED
+from tests.against_base import commit, on_main
 from tests.ending import ended
-from tests.sample_suites import ANSWERS, SUITE
+from tests.sample_suites import ANSWERS, SUITE, WORSE
 
 RECORDED = "suites: [evals.json]\ntarget: {type: recorded, path: answers.jsonl}\n"
 GOOD = ANSWERS.replace("Quito", "Lima")
@@ -104,6 +105,27 @@ def test_a_project_that_moves_is_compared_with_what_it_was(projects, runevals):
     code, out, err = runevals("--all-projects", "--base", "HEAD~1", "--verify", "off", "-o", "out.md")
     ended(code, 1, out + err, "1 of 2 projects failed: routing; 1 passed")
     assert "\ncd routing && runevals " in (projects.path / "routing/out.md").read_text()
+
+
+@pytest.mark.parametrize("in_folder", [False, True], ids=["a new folder", "a folder of the base"])
+def test_a_new_project_below_another_is_not_taken_for_that_one(repository, runevals, monkeypatch, in_folder):
+    """A job in a folder that the base has ran the project above it there: that stays what it is compared with."""
+    settings = "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer', deterministic: true}\n"
+    on_main(repository, "runevals.yaml", settings)
+    if in_folder:
+        on_main(repository, "new/notes.txt", "x")
+    for name, content in (("runevals.yaml", settings), ("evals.json", SUITE), ("agent.py", WORSE)):
+        repository.write(f"new/{name}", content)
+    commit(repository, {})
+    monkeypatch.chdir(repository.path / "new")
+    code, out, err = runevals("--base", "main")
+    if in_folder:
+        ended(code, 1, out + err, "1 of 2 cases regressed: a")
+    else:
+        ended(code, 0, out + err, "has nothing to run: it has no settings file new/runevals.yaml")
+        monkeypatch.chdir(repository.path)
+        code, out, err = runevals("--all-projects", "--base", "main")
+        ended(code, 0, out + err, "has nothing to run: it has no settings file new/runevals.yaml", "2 projects")
 
 
 @pytest.mark.parametrize(

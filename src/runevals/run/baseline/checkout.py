@@ -38,14 +38,16 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             "`fetch-depth: 0`"
         )
     with worktree(settings.repository, commit) as checkout:
-        cwd = checkout / settings.cwd.relative_to(settings.repository)
+        cwd, own = checkout / settings.cwd.relative_to(settings.repository), ""
         if not cwd.is_dir():
             cwd = checkout / _former_folder(settings, commit)
+            is_new = settings.file_base == settings.cwd and not cwd.is_dir()  # a project above is another
+            own = (settings.file_path or Path()).name * is_new
             with open_folder(cwd, make=True):
                 pass  # what is above it may be there
         words = rerooted(raw, cwd, git.Head(commit, "HEAD"))
         words = replace(words, of_base=settings.base_side is not None, of_change=settings.of_change)
-        file = Path(os.path.normpath(cwd / (config_of(words) or "")))
+        file = Path(os.path.normpath(cwd / (config_of(words) or own)))
         if not file.exists():
             former = renamed_files(settings.repository, commit)
             if (path := file.relative_to(checkout).as_posix()) not in former:

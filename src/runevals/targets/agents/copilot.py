@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import astuple
 
+from runevals.lib.nullable import known, whole_total
 from runevals.records.agent import MCP
 from runevals.targets.agents.agent import Agent, AgentSettings, Ask, option
 from runevals.targets.agents.stream import Event, Reader, Usage, text_or_none, usage_of
@@ -42,7 +43,8 @@ class _Reader(Reader):
                 self.turns = (self.turns or 0) + 1
             case "assistant.usage":
                 more = usage_of(data, *_TOKENS)  # of one more request
-                self.usage = Usage(*map(_sum, astuple(self.usage), astuple(more)))
+                both = zip(astuple(self.usage), astuple(more), strict=True)
+                self.usage = Usage(*(whole_total(known(amounts)) for amounts in both))
             case "tool.execution_start":
                 self.called(data["toolCallId"], data["toolName"], data.get("arguments"))
             case "tool.execution_complete":
@@ -57,10 +59,6 @@ class _Reader(Reader):
                 self.error = None if event.get("exitCode") == 0 else f"exit code {event.get('exitCode')}"
             case _:
                 pass
-
-
-def _sum(before: int | None, more: int | None) -> int | None:
-    return before if more is None else (before or 0) + more
 
 
 class Copilot(Agent):
