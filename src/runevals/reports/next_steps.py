@@ -95,7 +95,7 @@ def _to_see(conclusion: Conclusion, causes: Sequence[Causes], proven: Set[Key]) 
     examples = {
         each.kind: [(one.suite, one.key) for group in each.groups for row in group.rows for one in row.examples]
         for each in causes
-        if each.kind not in ("unmeasured", "better")
+        if each.kind != "better"
     }
     yield from examples.get("lost", ())
     yield from (key for case in conclusion.report.cases if (key := (case.suite, case.key)) in proven)
