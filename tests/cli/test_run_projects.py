@@ -107,6 +107,38 @@ def test_a_project_that_moves_is_compared_with_what_it_was(projects, runevals):
     assert "\ncd routing && runevals " in (projects.path / "routing/out.md").read_text()
 
 
+@pytest.mark.parametrize("lost", [False, True])
+@pytest.mark.parametrize("words", [("--config", "apps/new/runevals.yaml"), ("--all-projects",), ()], ids=str)
+def test_a_project_whose_files_are_written_anew_as_it_moves_is_compared(
+    repository, runevals, monkeypatch, words, lost
+):
+    """Git sees one file move: the others of a folder that is gone keep their names."""
+    program = (
+        "import pathlib\ndef answer(prompt):\n    return pathlib.Path(__file__).with_name('p.md').read_text()\n"
+    )
+    items = [{"testId": f"k{n}", "prompt": f"{n}?", "expected_response": "24 months"} for n in range(3)]
+    suite = {"schemaVersion": "1.2.0", "default_evaluators": {"contains": {}}, "items": items}
+    target = {"type": "python", "function": "agent.py:answer", "deterministic": True}
+    repository.write("bot/runevals.yaml", f"suites: [evals.json]\ntarget: {json.dumps(target)}\n")
+    files = {"evals.json": suite, "agent.py": program, "p.md": "Of 24 months.\n"}
+    for name, content in files.items():
+        on_main(repository, f"bot/{name}", content)
+    repository.git("rm", "-qr", "bot")
+    repository.write(
+        "apps/new/runevals.yaml", f"# Anew.\n{json.dumps({'target': target, 'concurrency': 2}, indent=1)}"
+    )
+    files = {
+        **files,
+        "evals.json": json.dumps(suite, indent=9),
+        "p.md": "Of 2 years.\n" if lost else "Of 24 months!\n",
+    }
+    commit(repository, {f"apps/new/{name}": content for name, content in files.items()})
+    if not words:
+        monkeypatch.chdir(repository.path / "apps/new")
+    code, out, err = runevals(*words, "--base", "main")
+    ended(code, int(lost), out + err, "3 of 3 cases regressed" if lost else "No regression shown in 3 cases")
+
+
 @pytest.mark.parametrize("in_folder", [False, True], ids=["a new folder", "a folder of the base"])
 def test_a_new_project_below_another_is_not_taken_for_that_one(repository, runevals, monkeypatch, in_folder):
     """A job in a folder that the base has ran the project above it there: that stays what it is compared with."""

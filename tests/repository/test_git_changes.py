@@ -110,3 +110,26 @@ def test_changed_files_have_their_paths_on_both_sides(repository):
     }
     assert set(changed_files(repository.path, "HEAD")) == expected
     assert changed_files(repository.path, "unknown") is None
+
+
+@pytest.mark.parametrize(
+    ("now", "stays", "pairs"),
+    [
+        pytest.param("b", False, {("a/same", "b/same"), ("a/x/other", "b/x/other")}, id="the folder moved"),
+        pytest.param("c/a", False, {("a/same", "c/a/same"), ("a/x/other", "c/a/x/other")}, id="into another"),
+        pytest.param("b", True, {("a/same", "b/same"), ("a/x/other", None), (None, "b/x/other")}, id="in part"),
+    ],
+)
+def test_files_of_a_folder_that_moved_keep_their_names_however_they_are_written(repository, now, stays, pairs):
+    repository.write("a/same", "\n".join(map(str, range(30))))
+    repository.write("a/x/other", "old")
+    repository.write("a/x/stays", "stays")
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "a")
+    repository.write(f"{now}/same", "\n".join(map(str, range(30))))
+    repository.write(f"{now}/x/other", "\n".join(map(str, range(99))))
+    repository.git("rm", "-q", "a/same", "a/x/other", *([] if stays else ["a/x/stays"]))
+    repository.git("add", "-A")
+    repository.write("a/x/ignored.log", "of a run")  # is none of the repository's files
+    repository.write(".git/info/exclude", "*.log\n")
+    assert set(changed_files(repository.path, "HEAD")) == pairs | (set() if stays else {("a/x/stays", None)})

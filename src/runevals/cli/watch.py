@@ -22,8 +22,8 @@ from runevals.repository import git
 from runevals.run.baseline.dependencies import files_of, texts_of_program
 from runevals.run.default_target import with_target
 from runevals.run.load import suites_of
+from runevals.run.measurement import Progress
 from runevals.run.pipeline import run
-from runevals.run.progress import Progress
 from runevals.run.request import RunRequest
 from runevals.settings.resolve import RawSettings, Settings, resolve
 from runevals.suites.load import LoadedSuites

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Literal
 
@@ -35,18 +35,15 @@ def text(value: Any) -> str:
 
 def texts(value: Any) -> list[str]:
     """A value that must be texts, in a list or between commas. Raises NoEquivalent."""
-    items = list(_fields(value)) if isinstance(value, str) else value
+    items = value
+    if isinstance(value, str):  # quotes keep what has a comma together
+        cells = (cell for row in csv.reader(io.StringIO(value), skipinitialspace=True) for cell in row)
+        items = list(filter(None, map(str.strip, cells)))
     if not isinstance(items, list) or not items:
         raise NoEquivalent("its value is not a list of texts")
     if any(is_blank(as_text(item)) for item in items):
         raise NoEquivalent("one of its values is blank")
     return [as_text(item) for item in items]
-
-
-def _fields(line: str) -> Iterator[str]:
-    """The texts between commas; quotes keep one together."""
-    for row in csv.reader(io.StringIO(line), skipinitialspace=True):
-        yield from filter(None, map(str.strip, row))
 
 
 def _phrase(value: Any) -> str:

@@ -69,15 +69,14 @@ def git(repository: Path, *arguments: str) -> str | None:
 
     Raises InvalidSettings if the repository is made of files of an outer one.
     """
-    output = git_output(repository, arguments)
     # Names may be any bytes.
-    return None if output is None else output.decode("utf-8", "backslashreplace").strip()
+    return if_known(lambda text: text.decode(errors="backslashreplace").strip(), git_output(repository, arguments))
 
 
 def names(repository: Path, *arguments: str) -> list[str] | None:
     """The names in the output of `git … -z`; None if it fails or there is no repository."""
     output = git_output(repository, arguments)
-    return None if output is None else list(filter(None, os.fsdecode(output).split("\0")))
+    return if_known(lambda text: list(filter(None, os.fsdecode(text).split("\0"))), output)
 
 
 def git_output(
@@ -274,7 +273,7 @@ def same_files(repository: Path, commit: str, other: str) -> bool:
 def merged_tree(repository: Path, commit: str, other: str) -> str | None:
     """The tree of two commits merged; None if they conflict, or git does not know them or how (before 2.38)."""
     merged = git(repository, "merge-tree", "--write-tree", commit, other)
-    return None if merged is None else merged.partition("\n")[0]
+    return if_known(lambda text: text.partition("\n")[0], merged)
 
 
 class Head(Struct, frozen=True):
@@ -422,7 +421,7 @@ def tracked_in(repository: Path, folder: Path) -> frozenset[Path] | None:
     if _is_nowhere(repository) or not folder.is_relative_to(repository):
         return frozenset()
     files = names(repository, "ls-files", "-z", "--", f":(literal){folder}")
-    return None if files is None else frozenset(repository / name for name in files)
+    return if_known(lambda every: frozenset(map(repository.joinpath, every)), files)
 
 
 def is_ancestor(repository: Path, commit: str, of: str) -> bool:

@@ -13,9 +13,10 @@ from pathlib import Path, PurePosixPath
 from msgspec import Struct
 
 from runevals.repository import trees
-from runevals.repository.git import FILE, LINK, SUBMODULE, commit_of, files_in, git_output, names
+from runevals.repository.git import FILE, LINK, SUBMODULE, commit_of, files_in, files_of, git_output, names
 
 State = dict[str, object]
+Pair = tuple[str | None, str | None]  # the path of a file in a commit, and in the work tree
 _STAGED = ("diff-index", "--cached", "-z", "--no-renames", "--ignore-submodules=none")
 
 
@@ -82,17 +83,18 @@ def _attributes(tree: trees.Tree, files: Iterable[str]) -> Iterator[str]:
             yield path
 
 
-def changed_files(repository: Path, commit: str) -> list[tuple[str | None, str | None]] | None:
+def changed_files(repository: Path, commit: str) -> list[Pair] | None:
     """(path in `commit`, path in the work tree) of each regular file that may differ; None: it is not there.
 
-    Both differ if it was renamed. A file that git neither tracks nor ignores is new. None if git does not answer.
+    Both differ if it was renamed: as git sees it, or with its folder. A file that git does not know, nor ignores,
+    is new. None if git does not answer.
     """
     words = ("diff-index", "-z", "--find-renames", "--ignore-submodules=all", "--no-ext-diff", commit, "--")
     output = git_output(repository, words, settings=_without_filters(repository))
     others = names(repository, "ls-files", "-z", "--others", "--exclude-standard")
     if output is None or others is None:
         return None
-    pairs: list[tuple[str | None, str | None]] = [(None, name) for name in others if _is_regular(repository, name)]
+    pairs: list[Pair] = [(None, name) for name in others if _is_regular(repository, name)]
     words_ = iter(os.fsdecode(output).split("\0"))
     for entry in words_:
         if not entry:
@@ -104,13 +106,40 @@ def changed_files(repository: Path, commit: str) -> list[tuple[str | None, str |
         now = new if mode.startswith(FILE) and status[0] != "D" and _is_regular(repository, new) else None
         if (was, now) != (None, None) and status[0] != "T":
             pairs.append((was, now))
-    return pairs
+    return _with_moved_folders(pairs, repository)
+
+
+def _with_moved_folders(pairs: list[Pair], repository: Path) -> list[Pair]:
+    """The pairs; of a folder that is gone, and of which git saw a file move, the others keep their names."""
+    renamed, lost = _renames(pairs), {was for was, now in pairs if now is None}
+    if not (renamed and lost):
+        return pairs
+    files = {*(files_of(repository) or ())} - lost
+    here = {folder for name in files for folder in PurePosixPath(name).parents}
+    moves = (folders for now, was in renamed.items() for folders in _moved_with(was, now))
+    former = {now: was for was, now in moves if was not in here}
+    added = (PurePosixPath(now) for was, now in pairs if was is None and now)
+    places = ((str(path), former.get(one, "/"), path.relative_to(one)) for path in added for one in path.parents)
+    moved = {name: place for name, was, rest in places if (place := str(PurePosixPath(was, rest))) in lost}
+    return [(moved.get(now or "", was), now) for was, now in pairs if was not in moved.values()]
+
+
+def _moved_with(was: str, now: str) -> Iterator[tuple[PurePosixPath, PurePosixPath]]:
+    """A renamed file's folder, and those above up to one with another name: before, and now."""
+    old, new = PurePosixPath(was), PurePosixPath(now)
+    yield old.parent, new.parent
+    while old.parent.name == new.parent.name != "":
+        old, new = old.parent, new.parent
+        yield old.parent, new.parent
+
+
+def _renames(pairs: Iterable[Pair]) -> dict[str, str]:
+    return {now: was for was, now in pairs if was and now not in (was, None)}
 
 
 def renamed_files(repository: Path, commit: str) -> dict[str, str]:
     """By path in the work tree, that in `commit` of each file that had another there."""
-    changed = changed_files(repository, commit) or ()
-    return {now: was for was, now in changed if was and now not in (was, None)}
+    return _renames(changed_files(repository, commit) or ())
 
 
 def former_names(repository: Path, commit: str, folder: str) -> Mapping[str, str]:

@@ -57,7 +57,7 @@ def of_plugin(outcome: CheckOutcome, evaluator: Evaluator) -> CheckOutcome:
     score: object = result.score
     if score is not None and not isinstance(score, Real):
         return _bad_result(outcome, f"its score is {type(score).__name__}, not a number")
-    number = None if score is None else _on_scale(float(score), evaluator.scale)
+    number = if_known(lambda value: _on_scale(float(value), evaluator.scale), score)
     if number is not None and not evaluator.scale.holds(number):
         return _bad_result(outcome, f"its score, {number:g}, is not on its scale, {evaluator.scale}")
     if not any(result.passed is allowed for allowed in (None, True, False)):

@@ -177,7 +177,11 @@ def _suite(
             "list(csv.DictReader(file)) or json.load(file), of a data frame frame.to_dict('records')"
         )
     rows = [_plain(asdict(case) if isinstance(case, Case) else case) for case in entries]
-    _require_columns(rows, columns)
+    for part, column in columns.items():
+        if part not in OURS:
+            raise InvalidSettings(f"columns: '{part}' is none of {', '.join(map(repr, OURS))}")
+        if not any(column in row for row in rows):
+            raise InvalidSettings(f"columns: no case has '{column}'{known_names(column, columns_of(rows))}")
     theirs: set[str] = set()
     for kind in (Case, Mapping):  # a `Case` says which is the prompt
         alike = [row for row, case in zip(rows, entries, strict=True) if isinstance(case, kind)]
@@ -229,14 +233,6 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidSettings(f"cases must be what JSON can hold: {name!r}: {error}") from None
         cells[str(name)] = value if text is None else json.loads(text, parse_constant=lambda _: None)
     return cells
-
-
-def _require_columns(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> None:
-    for part, column in columns.items():
-        if part not in OURS:
-            raise InvalidSettings(f"columns: '{part}' is none of {', '.join(map(repr, OURS))}")
-        if not any(column in row for row in rows):
-            raise InvalidSettings(f"columns: no case has '{column}'{known_names(column, columns_of(rows))}")
 
 
 def _item(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from msgspec import Struct
 from msgspec.structs import asdict, replace
@@ -280,3 +281,18 @@ def _turn_report(case: Case, index: int, turn: TurnTrace, results: tuple[CheckRe
         results=results,
         error=response.problem,
     )
+
+
+def silent(*_sides: Measurement, **_more: object) -> Watch:
+    """Shows nothing."""
+    return iter
+
+
+class Progress(Protocol):
+    """Shows the progress of the sides that are being measured; the caller of a run supplies it."""
+
+    def __call__(self, *sides: Measurement, phase: str = "", total: int | None = None) -> Watch:
+        """What to wrap the evaluations of `sides` in.
+
+        `phase` says which part of a longer run this is, `total` how many trials there are where not all are made.
+        """

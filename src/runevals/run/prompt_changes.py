@@ -154,9 +154,9 @@ def where_put_back(pairs: _Pairs, settings: Settings, loaded: LoadedSuites) -> I
     does what moved along with their folders. Settings that follow such a move find nothing if they are put back.
     """
     root = settings.repository.resolve()
-    fixed = {os.path.relpath(path.resolve(), root) for path in (*_fixed(settings, loaded), *loaded.files)}
+    fixed = {os.path.relpath(path.resolve(), root) for path in _fixed(settings, loaded)}
     files = [(PurePosixPath(old), PurePosixPath(new)) for old, new in pairs if old and new in fixed]
-    moves = [*files, *(folders for old, new in files for folders in _moved_folders(root, old, new))]
+    moves = [*files, *((old.parent, new.parent) for old, new in files)]
     added = {new: new for old, new in pairs if old is None}
     texts = {path.resolve() for path in getattr(settings.target, "prompts", ())}
     text_moved = any(old != new and root / new in texts for old, new in files)
@@ -170,14 +170,6 @@ def where_put_back(pairs: _Pairs, settings: Settings, loaded: LoadedSuites) -> I
         place = next((place for place in places if new in (place, None)), old)
         yield old, new or added.pop(place, None), place  # git takes a file with many changes for two
     yield from ((None, new, None) for new in added)
-
-
-def _moved_folders(root: Path, old: PurePosixPath, new: PurePosixPath) -> Iterator[tuple[PurePosixPath, ...]]:
-    """A file's folder, and those above that kept the names below them and are gone: before, and now."""
-    yield old.parent, new.parent
-    while old.parent.name == new.parent.name and not (root / old.parent.parent).exists():
-        old, new = old.parent, new.parent
-        yield old.parent, new.parent
 
 
 def of_other_project(name: str, settings: Settings) -> bool:

@@ -15,7 +15,7 @@ from runevals.records.rules import Limits
 from runevals.run import load
 from runevals.run.baseline.marks import FindMark
 from runevals.run.baseline.stored_base import StoredBase
-from runevals.run.progress import Progress, silent
+from runevals.run.measurement import Progress, silent
 from runevals.run.resume.journal import Journal
 from runevals.run.world.budget import Budget, Stop
 from runevals.settings.arguments import SettingsArguments

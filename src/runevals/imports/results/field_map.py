@@ -22,7 +22,6 @@ from runevals.imports.results.records import (
     numbered,
     unanswered,
 )
-from runevals.imports.results.words import PASSED
 from runevals.lib.nullable import if_known, known
 from runevals.lib.parsing.canonical import canonical, fingerprint
 from runevals.lib.text.numbers import phrase
@@ -38,6 +37,20 @@ BROKEN, NO_SCORE = "the grader failed", "the scorer gave no score"
 MOST_WORDS = 8  # that a message names
 STATED = "the results do not say which check failed"
 PLAIN = "main"  # a variant that is none
+# How a test ended, as runners and tables write it.
+ENDS = {
+    **dict.fromkeys(("notrun", "disabled", "skipped", "skip", "ignored", "pending", "untested"), Outcome.SKIPPED),
+    **dict.fromkeys(("not_run", "not run", "inconclusive", "n/a"), Outcome.SKIPPED),
+    **dict.fromkeys(("failed", "fail", "failure", "failing"), Outcome.FAILED),
+    **dict.fromkeys(("error", "errored", "broken", "undefined", "interrupted", "aborted"), Outcome.ERRORED),
+    **dict.fromkeys(("timedout", "timed_out", "timeout", "canceled", "cancelled", "lost"), Outcome.ERRORED),
+    **dict.fromkeys(("crash", "crashed", "killed", "fatal", "abort", "blocked"), Outcome.ERRORED),
+}
+PASSED = {Outcome.PASSED: True, Outcome.FAILED: False}  # whether it passed; of other ends, nothing is known
+PASSES = (
+    *("run", "passed", "pass", "passing", "ok", "success", "successful", "succeeded"),
+    *("completed", "complete", "finished", "executed", "done", "true", "0"),
+)
 # What a field of a turn is, of the fields that a table may name beside `output` and `model`.
 _TURN: Mapping[str, Callable[[Json, str], Any]] = {
     "prompt": lambda one, path: one.at(path).text_or_none or "",
@@ -185,7 +198,7 @@ class CheckMap(Struct, frozen=True, kw_only=True):
         if self.passed:
             flag = entry.at(self.passed)
             return flag.flag_or_none if self.unfinished else flag.flag
-        return None if self.limit is None else if_known(self.limit.passes, score)
+        return if_known(lambda limit: if_known(limit.passes, score), self.limit)
 
     def _layer(self, *kinds: str) -> Layer:
         layers = {Layer.JUDGE: self.judged, Layer.BEHAVIOR: self.behavior}

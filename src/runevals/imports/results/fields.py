@@ -131,7 +131,7 @@ class Json(Struct, frozen=True):
     @property
     def flag_or_none(self) -> bool | None:
         """None for null. Raises InvalidDocument."""
-        return None if self.value is None else self.flag
+        return if_known(lambda _: self.flag, self.value)
 
     @property
     def number_or_none(self) -> float | None:

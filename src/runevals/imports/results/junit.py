@@ -11,6 +11,7 @@ from math import inf
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.imports.results.field_map import ENDS, PASSED, PASSES
 from runevals.imports.results.fields import moment
 from runevals.imports.results.opened import OpenedResults
 from runevals.imports.results.records import (
@@ -22,7 +23,6 @@ from runevals.imports.results.records import (
     unanswered,
 )
 from runevals.imports.results.repetitions import whole_repeats, without_count
-from runevals.imports.results.words import ENDS, PASSED, PASSES
 from runevals.lib.nullable import grouped, known
 from runevals.lib.parsing.canonical import fingerprint
 from runevals.lib.parsing.xml import XmlElement

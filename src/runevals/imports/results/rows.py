@@ -8,11 +8,10 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.imports.results.field_map import MEASURED, CheckMap, FieldMap, Limit, Paths, Words
+from runevals.imports.results.field_map import ENDS, MEASURED, PASSES, CheckMap, FieldMap, Limit, Paths, Words
 from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults
 from runevals.imports.results.records import ImportedRun
-from runevals.imports.results.words import ENDS, PASSES
 from runevals.lib.text.suggest import did_you_mean, known_names
 from runevals.records import Outcome
 from runevals.records.errors import InvalidDocument, InvalidSettings

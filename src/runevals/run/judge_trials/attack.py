@@ -17,7 +17,7 @@ from runevals.lib.text.numbers import plural
 from runevals.records import Case, CaseReport, EvaluatorSpec, Location, Outcome, Response, Suite, Turn
 from runevals.records.errors import InvalidSettings
 from runevals.run.judge_trials.calibrate import judged_alone
-from runevals.run.progress import Progress
+from runevals.run.measurement import Progress
 from runevals.settings.resolve import Settings
 from runevals.suites.dialects.checking import Definitions
 from runevals.verdict.wording import first_error

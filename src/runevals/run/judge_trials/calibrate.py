@@ -13,8 +13,7 @@ from runevals.lib.terminal import terminal_text
 from runevals.lib.text.numbers import plural, signed
 from runevals.records import RunReport, Suite
 from runevals.records.rules import Selection
-from runevals.run.measurement import Measurement, measure
-from runevals.run.progress import Progress
+from runevals.run.measurement import Measurement, Progress, measure
 from runevals.run.provenance import provenance
 from runevals.run.world.budget import Budget
 from runevals.run.world.build import real_world, require_judge

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from runevals.lib.checkout import repository_root
+from runevals.lib.nullable import if_known
 from runevals.lib.storage.cache import SignedCache
 from runevals.lib.storage.file_lock import AlreadyLocked, file_lock
 from runevals.lib.storage.files import IGNORE, folders_with_mark, remove, require_no_link, write_whole
@@ -196,7 +197,7 @@ def unfinished(run_name: str, cwd: Path) -> ResumableRun:
             options=flags,
             paths=tuple(content["paths"]),
             version=content["version"],
-            code=None if content["code"] is None else dict(content["code"]),
+            code=if_known(dict, content["code"]),
             addresses=list(content["addresses"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

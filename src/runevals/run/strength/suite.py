@@ -18,7 +18,7 @@ from runevals.records import Case, Conclusion, Outcome, RunReport, Suite, Worksp
 from runevals.records.script import ScriptRunner
 from runevals.run.judge_trials.calibrate import judged_alone
 from runevals.run.load import plan_of
-from runevals.run.progress import Progress
+from runevals.run.measurement import Progress
 from runevals.run.request import RunRequest
 from runevals.run.strength.answers import known_answers, untouched
 from runevals.run.strength.measure import Strength, Unnoticed, strength_of, unnoticed_hints

@@ -97,7 +97,7 @@ def _change(
     kind: Literal["added", "changed", "removed"]
     kind = "added" if before is None else "removed" if now is None else "changed"
     old, new = _content_before(attempt, path, before), _content((attempt.work, path), now)
-    digest = None if now is None else hash_file(attempt.work, path)
+    digest = if_known(lambda _: hash_file(attempt.work, path), now)
     same = old == new
     if old is None:  # too large for memory, or in no folder but the attempt's
         same = digest is not None and digest == if_known(lambda at: hash_file(*at), _place_before(attempt, path))
