@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from runevals import decide
-from runevals.records import State
+from runevals.records import Acceptance, Finding, GateRules, Reason, State
+from runevals.run.acceptance import with_acceptance
+from runevals.verdict.accepted import lost_cases
 from runevals.verdict.compare import compare
 from runevals.verdict.lost_together import lost_keys
+from runevals.verdict.outcome import conclusion_of
 from tests.sample_reports import case, checked_case, report
 
 CASES = 24
@@ -77,3 +81,25 @@ def test_what_fails_by_chance_outside_of_the_part_that_fell_is_not_lost_with_the
     found, parts = lost(base, head)
     assert found == of("b")
     assert {"", "b"} <= {*parts}
+
+
+@pytest.mark.parametrize("cleared", [0, 10, 40, 100], ids="{} cleared by fresh runs".format)
+def test_a_fall_of_which_no_case_is_lost_alone_names_those_that_fell_and_ends_with_their_acceptance(cleared):
+    """One of five runs of every second case fails: each may be well alone, and so many cannot be."""
+    base = [case(f"k{place}", "ppppp") for place in range(200)]
+    head = [case(f"k{place}", "fpppp" if place % 2 else "ppppp") for place in range(200)]
+    runs = report(head)
+    comparison = compare(runs, report(base), "base.json")
+    passed = [
+        Finding(family="case", suite=one.suite, name=one.key, state=State.NOT_WORSE, reason=Reason.PASSED_AGAIN)
+        for one in head[1 : 2 * cleared : 2]
+    ]
+    comparison = replace(comparison, findings=(*comparison.findings, *passed))
+    conclusion = conclusion_of(runs, comparison, GateRules())
+    fell = {f"k{place}" for place in range(1, 200, 2)}
+    assert {key for _, key in lost_keys(comparison)} == fell
+    assert conclusion.verdict.headline == "The pass rate of 200 cases fell by 10.0 points"
+    losses = lost_cases(conclusion)
+    acceptance = Acceptance(by="ana", losses=losses)
+    done = with_acceptance(conclusion, acceptance, GateRules())
+    assert done.verdict.exit_code == 0, done.verdict

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
+from operator import attrgetter
 from statistics import fmean
 
 from runevals.records import CaseReport, ChangeKind, Comparison, Conclusion, Finding, GateState, Reason, State
@@ -38,9 +39,8 @@ def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
     keys = {(one.suite, one.key) for one in conclusion.report.cases if one.category in of_gates and one.any_failed}
     if comparison is None:
         return frozenset(keys)
-    keys |= {
-        each.key for each in comparison.cases(State.WORSE, State.NOT_KNOWN) if each.reason is not Reason.ERRORS
-    }
+    in_doubt = comparison.cases(State.WORSE, State.NOT_KNOWN)
+    keys |= {each.key for each in in_doubt if each.reason is not Reason.ERRORS}
     keys |= {each.key for each in comparison.cases(State.NOT_WORSE) if each.reason is Reason.NEW_FORM}
     too_few = Reason.INCOMPARABLE in {each.reason for each in comparison.findings}  # by what was removed, too
     is_strict = "weakening" in {each.metric for each in failed}
@@ -54,9 +54,8 @@ def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
 def _lost_together(comparison: Comparison, proven: Set[Key]) -> Iterator[Key]:
     """What failed, or whose score fell, in the whole or a part that is worse by more than its proven cases.
 
-    And by more than the smaller parts within it that are worse: those have their own cases.
+    And by more than the worse parts within it, which have their own cases; also if fresh runs cleared each alone.
     """
-    cleared = cleared_keys(comparison)
     parts = [(part, dict(_drops(comparison, part))) for part in comparison.parts(State.WORSE)]
     for part, drops in parts:
         of_proven = [drops[key] for key in drops.keys() & proven]
@@ -66,7 +65,7 @@ def _lost_together(comparison: Comparison, proven: Set[Key]) -> Iterator[Key]:
                 explained[inner.family] += inner.drop * inner.cases
         of_others = part.drop * part.cases - max(explained.values())
         if of_others >= LEAST_PART * part.drop * (part.cases - len(of_proven)):
-            yield from (key for key in drops.keys() - cleared if drops[key] >= LEAST_PART * part.drop)
+            yield from (key for key in drops if drops[key] >= LEAST_PART * part.drop)
 
 
 def _drops(comparison: Comparison, part: Finding) -> Iterator[tuple[Key, float]]:
@@ -75,8 +74,8 @@ def _drops(comparison: Comparison, part: Finding) -> Iterator[tuple[Key, float]]
         base, head = change.base, change.head
         if base is not None and head is not None and is_in(head, part):
             pair = Pair.of(base, head)
-            fell = fmean(pair.before.values) - fmean(pair.now.values)
-            yield (change.suite, change.key), fell if part.metric == "share" else change.change == "regressed"
+            value = attrgetter("values" if part.metric == "share" else "outcomes")
+            yield (change.suite, change.key), fmean(value(pair.before)) - fmean(value(pair.now))
 
 
 def is_in(case: CaseReport, part: Finding) -> bool:

@@ -215,7 +215,7 @@ def _reason(result: SearchResult, runner: PutBackRunner, files: ChangedFiles) ->
             why = one_line(runner.trouble, 300)
             return f"its runs errored with {all_hunks} put back: {why}{files.with_code}"
         case "passes":
-            return f"it passes now, {_of(result.head)}"
+            return f"it passes now, {_of(result.head)}; --coverage looks at all cases together"
         case "elsewhere":
             return f"still lost with {all_hunks} put back, {_of(result.restored)}{files.with_code}"
         case "noise":
