@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -89,6 +90,25 @@ def test_another_model_by_a_flag_is_not_taken_for_a_base_that_moved(repository, 
         monkeypatch.setenv("RUNEVALS_MODEL", "small")
     code, out, err = runevals(*RUN, *(["--model", "small"] if how == "flag" else []))
     ended(code, 1, out + err, "another target", without=["no longer holds", "No regression"])
+
+
+def test_the_number_of_runs_that_a_report_asks_for_settles_it_where_nothing_is_run_again(repository, runevals):
+    settings = "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer'}\nverify: 'off'\n"
+    repository.write("evals.json", {**EXACT, "items": numbered(6, "right")})
+    repository.write("runevals.yaml", settings)
+
+    def compared(runs):
+        for loses, words in ((False, NO_BASE), (True, RUN)):
+            repository.write(
+                "agent.py", f"def answer(prompt):\n    return 'wrong' if {loses} and '3' in prompt else 'right'\n"
+            )
+            code, out, err = runevals(*words, "--repeat", str(runs))
+        return code, out + err
+
+    code, text = compared(3)
+    ended(code, 3, text, "Not known – ", "(`repeat`), or `--base REF` without `verify: off`")
+    code, text = compared(re.search(r"(\d+) runs of each case on both sides", text)[1])
+    ended(code, 1, text, "1 of 6 cases regressed")
 
 
 def test_a_branch_that_changes_nothing_is_green_after_one_and_a_half_runs_at_most(agent, world, runevals):

@@ -38,11 +38,10 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             "`fetch-depth: 0`"
         )
     with worktree(settings.repository, commit) as checkout:
-        cwd, own = checkout / settings.cwd.relative_to(settings.repository), ""
+        cwd, own = checkout / settings.cwd.relative_to(settings.repository), ""  # a project above is another
         if not cwd.is_dir():
             cwd = checkout / _former_folder(settings, commit)
-            is_new = settings.file_base == settings.cwd and not cwd.is_dir()  # a project above is another
-            own = (settings.file_path or Path()).name * is_new
+            own = (settings.file_path or Path()).name * (settings.file_base == settings.cwd and not cwd.is_dir())
             with open_folder(cwd, make=True):
                 pass  # what is above it may be there
         words = rerooted(raw, cwd, git.Head(commit, "HEAD"))
