@@ -65,7 +65,7 @@ def resolved(raw: RawSettings) -> tuple[Settings, RunevalsError | None]:
         return resolve(replace(raw, base_side=side)), None
     except RunevalsError as error:
         left = None if side is None else side.file
-        left = left or SettingsFile(exists=False, display_name="", base=raw.cwd)
+        left = left or SettingsFile(base=raw.cwd)
         where = {name: value for name, value in left.values.items() if name in _WHERE_TO_REPORT}
         try:
             return resolve(raw, replace(left, values=where)), error

@@ -36,9 +36,9 @@ _RENAMED: Mapping[tuple[str, ...], str] = {  # names of earlier versions: read, 
 class SettingsFile(Struct, frozen=True, kw_only=True):
     """The values of the file by setting name; `base` is what its paths are relative to."""
 
-    exists: bool
-    display_name: str
     base: Path
+    exists: bool = False
+    display_name: str = ""
     values: Mapping[str, Any] = {}
     path: Path | None = None
     places: Mapping[str, Location] = {}  # of its top-level keys
@@ -76,7 +76,7 @@ def read_settings_file(cwd: Path, repository: Path, config: str | None) -> Setti
     """
     path = _find(cwd, repository, config)
     if path is None:
-        return SettingsFile(exists=False, display_name="", base=cwd)
+        return SettingsFile(base=cwd)
     _require_inside(path, repository, relative_name(path, cwd))
     path = path if config is None else path.resolve()
     display_name = relative_name(path, cwd)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 
 import pytest
 import yaml
@@ -333,11 +335,60 @@ def test_a_folder_below_a_project_with_a_target_or_a_skill_of_its_own_becomes_a_
     for folder, words in (("triage", ("--target", "python:answer.py:answer")), ("skills/refunds", ())):
         monkeypatch.chdir(project.path / folder)
         code, out, err = runevals("init", "--yes", "--github", *words)
-        assert code == 0, err
-        assert "runevals.yaml: written, as the settings above are those of another project" in out
-        assert (project.path / folder / "evals/evals.json").is_file()
-    assert 'target: "python:answer.py:answer"' in (project.path / "triage/runevals.yaml").read_text("utf-8")
+        told = "The settings above are those of another project: this folder becomes one, too\n"
+        ended(code, 0, out + err, told, "✓ runevals.yaml: written\n", without=["runevals.yaml: already exists"])
     assert "all_projects: true" in (project.path / ".github/workflows/evals.yml").read_text("utf-8")
+
+
+_SKILL = "---\nname: pay\ndescription: Ways to pay.\n---\n- An invoice is due in 14 days.\n"
+_PROMPTS = {
+    "SKILL.md": _SKILL,
+    "prompts/a.md": "Be kind.\n- Never shout.\n",
+    "t.prompt.yml": "messages: [{role: user, content: '{{m}}'}]\ntestData: [{m: hi, expected: hi}]\n"
+    "evaluators: [{name: e, string: {equals: '{{expected}}'}}]\n",
+}
+
+
+@pytest.mark.parametrize("place", ["runevals.yaml", ".github/runevals.yaml"])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("SKILL.md", ()),
+        *(
+            (name, ("--target", *words.split()))
+            for name in (*_PROMPTS, None)
+            for words in (
+                "openai:m1",
+                "claude-code",
+                "python:agent.py:answer",
+                "command:cat",
+                "openai:x --judge openai:m2",
+            )
+        ),
+    ],
+)
+def test_a_folder_below_a_project_becomes_what_it_is_alone(project, runevals, monkeypatch, place, name, words):
+    """With the same settings, suites and next steps, whatever the settings above say."""
+    project.write("bin/claude", "#!/bin/sh\nexit 1\n").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{project.path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    above = "target: {type: openai, model: m, system_prompt_file: a.md}\nsuites: [x.json]\njudge: openai:m3\n"
+    project.write(f"beside/{place}", above)
+    project.write("beside/a.md", "Be kind.")
+    ends = []
+    for root in ("alone", "beside"):
+        (project.path / root / ".git").mkdir(parents=True)
+        folder = project.path / root / "skills/pay"
+        for file in ("agent.py", *filter(None, [name])):
+            project.write(f"{root}/skills/pay/{file}", _PROMPTS.get(file, AGENT))
+        monkeypatch.chdir(folder)
+        code, out, err = runevals("init", "--yes", *words)
+        out = re.sub(r"took .*|\d{4}-\d\d-\d\d_[\d-]+|The settings above are .*\n", "", out)
+        files = {str(path): path.read_text("utf-8") for path in folder.rglob("*.*") if ".evals" not in path.parts}
+        ends.append((code, err, out, {path.removeprefix(str(folder)): text for path, text in files.items()}))
+    alone, beside = ends
+    assert beside == alone
 
 
 def test_a_second_skill_whose_text_is_not_sent_becomes_a_project(project, runevals):

@@ -68,7 +68,10 @@ def command(
         if begun.why_not is None:
             _run(context, begun)
         else:
-            _plan(context, begun)
+            say(f"\nNot run yet: {begun.why_not}. This is what would run:\n")
+            context.invoke(validate, paths=begun.paths)
+            say()
+            context.invoke(plan, paths=begun.paths, **begun.options)
     finally:  # a first run that fails needs the next step most
         for line in begun.next_steps:
             say(line)
@@ -85,10 +88,3 @@ def _run(context: click.Context, begun: Scaffold) -> None:
     settings = resolved_settings(begun.options, paths=begun.paths)
     strength = measured_here(plan_of(suites_of(settings), settings), settings)
     say(f"\n{headline(strength)}; runevals strength says which are not")
-
-
-def _plan(context: click.Context, begun: Scaffold) -> None:
-    say(f"\nNot run yet: {begun.why_not}. This is what would run:\n")
-    context.invoke(validate, paths=begun.paths)
-    say()
-    context.invoke(plan, paths=begun.paths, **begun.options)

@@ -35,6 +35,7 @@ from runevals.run.default_target import with_target
 from runevals.run.live import judges_of
 from runevals.run.load import suites_of
 from runevals.run.project_folders import way_to_projects
+from runevals.settings.file import SettingsFile, project_folder
 from runevals.settings.places import PLACES, contents_here, settings_file_in
 from runevals.settings.resolve import Settings, resolve
 from runevals.settings.words import target_words
@@ -61,20 +62,22 @@ class Scaffold(Struct, frozen=True, kw_only=True):
     next_steps: tuple[str, ...]
 
 
-def own_project(options: Mapping[str, Any], prompt_name: str | None) -> Path | None:
-    """Writes settings beside a prompt if those here send another one and none are there → that prompt.
-
-    In a folder below a project, a target that is named, or a skill, is a project of its own.
-    """
-    settings, here = resolved_settings(options), Path.cwd()
-    above = settings.file_path is not None and not here.samefile(settings.file_path.parent)
-    runs_skills = settings.target is not None and settings.target.traits.brings_skills
-    if above and (options.get("target") or ((here / SKILL).is_file() and not runs_skills)):
-        values = {"target": options.get("target"), "judge": options.get("judge")}
-        text = starter.starter_settings(values, repeats=False, is_starter=False)
-        written = _write(here / starter.SETTINGS, text)
-        say(f"{_line(written, here)}, as the settings above are those of another project")
+def _in_place_of_those_above(options: Mapping[str, Any]) -> SettingsFile | None:
+    """No settings, in a folder below a project that becomes one: by a target that is named, or a skill."""
+    here, is_skill = Path.cwd(), Path(SKILL).is_file()
+    if project_folder(here) == Path():
         return None
+    is_own = options.get("target") or (is_skill and not _runs_skills(resolved_settings(options)))
+    return SettingsFile(base=here) if is_own else None
+
+
+def _runs_skills(settings: Settings) -> bool:
+    return settings.target is not None and settings.target.traits.brings_skills
+
+
+def own_project(options: Mapping[str, Any], prompt_name: str | None) -> Path | None:
+    """Writes settings beside a prompt if those here send another one and none are there → that prompt."""
+    settings = resolve(raw_settings(options), _in_place_of_those_above(options))
     prompt = prompt_file(settings, prompt_name, asks=False)
     folder, target = (settings.cwd / prompt.name).parent, target_beside(settings, prompt)
     if target is None or settings_file_in((folder,), PLACES, contents_here) is not None:
@@ -91,7 +94,8 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
 
     Raises InvalidSettings, or InvalidSuite for a suite that is there, before anything is written.
     """
-    before = resolved_settings(options)  # fails here for an invalid target or judge
+    no_file = _in_place_of_those_above(options)
+    before = resolve(raw_settings(options), no_file)  # fails here for an invalid target or judge
     if github and "${{" in (path := workflow.settings_path(before)):
         raise InvalidSettings(f"{one_line(path, 120)}: GitHub would evaluate what '${{{{' begins; rename it")
     asks, is_new = asks and at_terminal(), before.file_path is None
@@ -100,7 +104,7 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     if not (prompt.name or asks_for_file):
         prompt = _prompt_of(_suites(before).suites, before)
     paths = (prompt.name,) if prompt.is_suite else ()
-    before = resolved_settings(options, paths=paths)
+    before = resolve(raw_settings(options, paths=paths), no_file)
     loaded = _suites(before)
     if target_beside(before, prompt) is not None:
         which = f"the settings here send another prompt than {prompt.name}, which its cases would test: "
@@ -109,22 +113,24 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
         )
     target: str | None = options.get("target")
     if before.target is None:
-        implied = with_target(before, loaded.suites).target  # by the suites
-        if implied is not None:
-            target = "skill" if implied.traits.brings_skills else None
+        implied = with_target(before, loaded.suites)  # by the suites
+        if implied.target is not None:
+            target = "skill" if _runs_skills(implied) else None
         else:
             target = _asked_target() if asks else likely_target(before.environment, has_skill=prompt.is_skill)
-    prompt = prompt.read_by(before if before.target else resolve(raw_settings({**options, "target": target})))
+    prompt = prompt.read_by(resolve(raw_settings({**options, "target": target}), no_file))
     prompt_settings = prompt.settings(target)
     judge: str | None = options.get("judge") or (None if before.judges or before.no_judge else judge_for(target))
     raw = raw_settings({**options, "judge": judge, "target": prompt_settings.get("target", target)}, paths=paths)
-    settings = resolve(raw)
-    if settings.target is not None and settings.target.traits.brings_skills and not loaded.suites:
+    settings = resolve(raw, no_file)
+    if _runs_skills(settings) and not loaded.suites:
         raise InvalidSettings(
             "skills have their own cases, which init does not write: put the first into "
             "evals/regression/NAME.json, then run init again"
         )
     values = {"target": target, "judge": judge, **prompt_settings}
+    if no_file is not None:
+        say("The settings above are those of another project: this folder becomes one, too")
     has_cases = not prompt.is_skill or _skill_suite(settings, prompt).exists()
     for reader in prompt.readers:
         say(f"– {prompt.name}: {reader} names it, so the settings do not send it as well")
@@ -358,10 +364,9 @@ def _steps_on_github(settings: Settings) -> Iterator[str]:
         True: "secrets (Settings → Secrets and variables → Actions)",
         False: "variables, there too: an address that GitHub's runner reaches",
     }
+    variables = workflow.variables_of(settings)
     for secret, place in places.items():
-        names = " and ".join(
-            name for name in workflow.variables_of(settings) if workflow.is_secret(name) is secret
-        )
+        names = " and ".join(name for name in variables if workflow.is_secret(name) is secret)
         yield from filter(None, [phrase(names, f"  add {{}} to the repository's {place}")])
     yield "  commit the files: the first run on the default branch stores what pull requests are compared with"
 
