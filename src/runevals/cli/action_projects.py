@@ -35,7 +35,8 @@ def measured_projects(step: Step) -> Results:
         of_project, run = prepared[project]
         say(f"\n== {project.name} ({project.config})")
         is_interrupted = any(part.conclusion.verdict.exit_code == INTERRUPTED for part in parts)
-        [part] = (_not_begun(of_project) if is_interrupted else run()).parts
+        left = nothing_measured(of_project.settings, unmeasured("the job was interrupted before", INTERRUPTED))
+        [part] = (_without_run(left, of_project) if is_interrupted else run()).parts
         parts.append(replace(part, name=project.name))
     return Results(parts=parts, kind="project")
 
@@ -70,12 +71,6 @@ def _prepared(project: Project, step: Step) -> tuple[Step, Callable[[], Results]
         )
     proposed = proposed_losses(settings, here, step.runner.environment)
     return own, partial(results_of, own, problem, partial(measured, proposed=proposed))
-
-
-def _not_begun(step: Step) -> Results:
-    """The result of a project after the interruption of another."""
-    verdict = unmeasured("the job was interrupted before", INTERRUPTED)
-    return _without_run(nothing_measured(step.settings, verdict), step)
 
 
 def _without_run(conclusion: Conclusion, step: Step) -> Results:

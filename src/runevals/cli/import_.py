@@ -222,17 +222,12 @@ def _texts(converted: ConvertedConfig, prompts: Sequence[_Placed], output: Path,
         if placed.target is not None:
             settings["target"] = {**placed.target, "prompt_file": path}
         settings |= converted.settings
-        texts[placed.settings] = _yaml(settings) + ("" if "target" in settings else _no_target(config, path))
+        target = json.dumps({"type": "openai", "model": "MODEL", "prompt_file": path}, ensure_ascii=False)
+        lack = f"# {config.name} has no provider that can be converted. Set the target, such as:\n"
+        texts[placed.settings] = _yaml(settings) + ("" if "target" in settings else f"{lack}# target: {target}\n")
         if placed.path != placed.prompt.file:
             texts[placed.path] = placed.prompt.text
     return texts | {output.parent / name: text for name, text in converted.code.items()}
-
-
-def _no_target(config: Path, prompt_file: str) -> str:
-    """The comment in the settings if there is no target."""
-    target = json.dumps({"type": "openai", "model": "MODEL", "prompt_file": prompt_file}, ensure_ascii=False)
-    text = f"{config.name} has no provider that can be converted. Set the target, such as:"
-    return f"# {text}\n# target: {target}\n"
 
 
 def _base_of(settings_file: Path) -> Path:

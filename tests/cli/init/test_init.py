@@ -131,6 +131,32 @@ def test_a_coding_agent_without_a_key_is_not_called(project, runevals, monkeypat
     assert "Not run yet: codex has no key: none of CODEX_API_KEY" in out
 
 
+@pytest.mark.parametrize(
+    ("program", "key", "lack"),
+    [
+        (
+            "claude",
+            "",
+            "export ANTHROPIC_API_KEY=…, or write it into .env.local.user (which must not be committed)",
+        ),
+        ("other", "k", "npm install -g @anthropic-ai/claude-code; docs/agents.md has its keys"),
+    ],
+)
+def test_a_skill_without_a_target_is_told_what_its_agent_lacks(project, runevals, monkeypatch, program, key, lack):
+    project.write(program, "#!/bin/sh\n").chmod(0o755)
+    project.write("SKILL.md", _SKILL)
+    monkeypatch.setenv("PATH", str(project.path))
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:1")
+    monkeypatch.delenv("CLAUDE_CODE_OAUTH_TOKEN", raising=False)
+    monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    code, out, err = runevals("init", "--yes")
+    ended(code, 0, out + err, f"; a skill needs a coding agent: {lack}, then --target claude-code\n")
+    project.write(program, "").chmod(0o755)
+    if program == "claude":
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "k")
+        ended(2, *runevals("doctor")[:2], "a skill needs a coding agent: --target claude-code\n")
+
+
 def test_with_a_judge_the_suite_has_a_case_for_it(project, runevals):
     project.write("judge.jsonl", "")
     runevals("init", "--yes", *PYTHON, "--judge", "recorded:judge.jsonl")

@@ -11,7 +11,7 @@ from runevals.cli.doctor.connectivity import answers_of, shutdowns_of
 from runevals.cli.doctor.environment import base_of, folders_of, github_of, sandbox_of, versions_of
 from runevals.cli.doctor.finding import stopped
 from runevals.github.workflow import gate_command, not_gated
-from runevals.lib.text.numbers import first_of, plural
+from runevals.lib.text.numbers import first_of, phrase, plural
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import model
 from runevals.records.diagnosis import Diagnosis, good, missing, neither
@@ -28,13 +28,12 @@ from runevals.run.load import plan_of, suites_of, way_elsewhere
 from runevals.run.provenance import deprecations, endings, endpoints
 from runevals.run.quarantine import quarantine_of
 from runevals.run.world.build import require_judge
-from runevals.settings.judge import JudgeSettings
 from runevals.settings.resolve import RawSettings, Settings, each_target, resolve
 from runevals.settings.targets import choose_one
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import RunPlan, asks_judge_or_user
-from runevals.targets.agents import AGENTS
-from runevals.targets.agents.agent import install
+from runevals.targets.agents.agent import AgentSettings
+from runevals.targets.agents.settings import AgentTargetSettings
 from runevals.targets.chat_settings import diagnosis_of
 
 _TOKENS = 300, 50  # of one short question and its answer, at most
@@ -130,8 +129,10 @@ def _targets(settings: Settings, raw: RawSettings) -> Iterator[Diagnosis]:
 def _target(settings: Settings) -> Diagnosis:
     target = settings.target
     if target is None:
-        agent = f"a skill needs a coding agent: {install(AGENTS['claude-code'])}, then --target claude-code"
-        fix = f"runevals --target openai:{model('openai')}, or `target:` in runevals.yaml; {agent}"
+        agent = AgentTargetSettings(type="claude-code", base=settings.cwd, agent=AgentSettings())
+        first = phrase(agent.diagnosis(settings.environment).fix, "{}, then ")
+        ways = f"runevals --target openai:{model('openai')}, or `target:` in runevals.yaml"
+        fix = f"{ways}; a skill needs a coding agent: {first}--target {agent.type}"
         return missing("target", "no target is set", fix, USAGE_ERROR)
     return target.diagnosis(settings.environment)
 
@@ -161,13 +162,12 @@ def _judges(settings: Settings, plan: RunPlan | None) -> list[Diagnosis]:
         return [neither("judge", "none, and no check needs one")]
     if plan is not None and not asks_judge_or_user(plan):
         return [neither("judge", "none of the checks asks it")]
-    return [_judge(judge, settings) for judge in settings.judges]
-
-
-def _judge(judge: JudgeSettings, settings: Settings) -> Diagnosis:
-    if judge.is_recorded:
-        return good("judge", f"recorded {judge.path}")
-    return diagnosis_of("judge", judge, settings.environment)
+    return [
+        good("judge", f"recorded {one.path}")
+        if one.is_recorded
+        else diagnosis_of("judge", one, settings.environment)
+        for one in settings.judges
+    ]
 
 
 def _answers(settings: Settings, *, call: bool, usable: bool) -> Iterator[Diagnosis]:
