@@ -204,7 +204,7 @@ def test_settings_without_suites_are_led_to_the_prompt_with_its_own_cases(projec
     code, _, err = runevals()
     ended(code, 2, err, 'suites: ["triage.prompt.yml"]', without=["runevals.yaml:1"])
     code, out, err = runevals("init", "--yes")
-    ended(code, 0, out + err, "1 of 1 case", "in the settings file: suites: [triage.prompt.yml]")
+    ended(code, 0, out + err, "1 of 1 case", 'in the settings file: suites: ["triage.prompt.yml"]')
 
 
 def test_a_skill_gets_a_suite_of_its_own_and_is_not_run_before_the_author_wrote_it(project, runevals):
@@ -225,6 +225,46 @@ def test_a_skill_gets_a_suite_of_its_own_and_is_not_run_before_the_author_wrote_
     assert "begin the suite" not in out
     code, out, _ = runevals("validate")
     assert (code, out.count("✓ ")) == (0, 4)
+
+
+@pytest.mark.parametrize("target", ["claude-code", "openai:m1", "python:agent.py:answer"])
+@pytest.mark.parametrize(
+    "suites",
+    ["", "suites: ['skills/*/evals/evals.json']\n", "suites: [skills/a/evals/evals.json, skills/b/evals]\n"],
+    ids=["unset", "a pattern", "by name"],
+)
+def test_the_next_steps_lead_to_the_cases_of_a_skill_without_any(project, runevals, monkeypatch, target, suites):
+    """Followed as printed, until a run here has the cases of all skills."""
+    monkeypatch.setenv("PATH", "")
+    project.write("runevals.yaml", f"target: {target}\n{suites}")
+    project.write("agent.py", "def answer(prompt): return 'x'\n")
+    for name in ("a", "b", "c", "own"):
+        project.write(f"skills/{name}/SKILL.md", SKILL.format(name=name))
+    project.write("skills/own/runevals.yaml", "version: 1\n")
+    for name in ("a", "b"):
+        suite = {"skill_name": name, "evals": [{"id": name, "prompt": "p", "assertions": [CHECK]}]}
+        project.write(f"skills/{name}/evals/evals.json", suite)
+    _, out, err = runevals("init", "--yes")
+    command = "runevals init --prompt-file skills/c/SKILL.md"
+    ended(0, 0, out + err, f"  begin the suite of the next skill: {command}\n")
+    _, out, err = runevals(*command.split()[1:], "--yes")
+    ended(0, 0, out + err, "✓ skills/c/evals/evals.json: written", without=["begin the suite", "skills/own"])
+    step = "  name its suite in the settings file: "
+    lines = [line.removeprefix(step) for line in out.splitlines() if line.startswith(step)]
+    assert bool(lines) is ("/a/" in suites), out
+    if lines:
+        project.write("runevals.yaml", "\n".join([f"target: {target}", *lines]))
+        assert step not in runevals(*command.split()[1:], "--yes")[1]
+    _, out, err = runevals("validate")
+    ended(0, 0, out + err, *(f"✓ skills/{name}/evals/evals.json" for name in ("a", "b", "c")))
+
+
+def test_skills_beside_a_suite_of_something_else_are_no_next_step(project, runevals):
+    project.write("runevals.yaml", "suites: [evals.json]\ntarget: 'command:cat'\n")
+    project.write("evals.json", {**EXACT, "items": [{"testId": "a", "prompt": "hi", "expected_response": "hi"}]})
+    project.write(".claude/skills/commit/SKILL.md", SKILL.format(name="commit"))
+    code, out, err = runevals("init", "--yes")
+    ended(code, 0, out + err, "1 of 1 case passes", without=["next skill", "commit/"])
 
 
 def test_a_model_is_given_the_skill_and_a_judge_its_statements(project, runevals, monkeypatch):

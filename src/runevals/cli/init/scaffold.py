@@ -30,7 +30,7 @@ from runevals.lib.text.variables import variables_in
 from runevals.models.facts import model
 from runevals.records import Suite
 from runevals.records.agent import SKILL_SUITE, SKILL_TRIGGERS
-from runevals.records.errors import InvalidSettings, NoSuiteFound
+from runevals.records.errors import InvalidSettings, NoSuiteFound, RunevalsError
 from runevals.run.default_target import with_target
 from runevals.run.live import judges_of
 from runevals.run.load import suites_of
@@ -140,15 +140,18 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
         for line in _workflow(settings, here):
             say(line)
     lacking = what_lacks(settings, raw)
-    first = [] if is_new else list(_not_named(settings, prompt, target))
-    first += [f"  for the {one.name}: {one.fix}" for one in lacking]
-    is_starter = prompt.name and not (loaded.suites or prompt.is_suite)
+    of_run = {} if is_new else {"target": target, "judge": judge}  # a new settings file names them
+    is_starter, now = prompt.name and not (loaded.suites or prompt.is_suite), resolved_settings(of_run)
+    with suppress(RunevalsError):  # the run says it
+        loaded = _suites(now)
+    first = [*_not_named(now, loaded, prompt, target), *(f"  for the {one.name}: {one.fix}" for one in lacking)]
     by_default = phrase(not prompt.is_skill, "; `default_evaluators` check each, too")
     marked = phrase(is_starter, f", instead of those marked “{PLACEHOLDER}”{by_default}")
     first.append(f"  put your own cases into the suite{marked}, then: {_there(settings, here, 'runevals')}")
+    first += _next_skill(now, loaded.suites, here)
     steps = _next_steps(settings, prompt, first, here, github=github)
     return Scaffold(
-        options={} if is_new else {"target": target, "judge": judge},  # a new settings file names them
+        options=of_run,
         paths=paths,
         why_not=next((one.text for one in lacking), None if has_cases else _MARKED),
         next_steps=tuple(steps),
@@ -311,30 +314,40 @@ def _line(file: File, here: Path) -> str:
     return f"{mark} {path_from(path, here)}: {state}"
 
 
-def _not_named(settings: Settings, prompt: PromptFile, target: str | None) -> Iterator[str]:
-    """What to write into the settings file that was there before; its target may have more settings."""
+def _not_named(settings: Settings, loaded: LoadedSuites, prompt: PromptFile, target: str | None) -> Iterator[str]:
+    """What to write into the settings file: its target may have more settings, and it may name other suites."""
     of_file, words = settings.file_values, target_words(target or {})
     in_file = target_words(of_file.get("target", {}))
     is_there = words.items() <= in_file.items()
     section = in_file if is_there else words
-    match prompt.key(section):
-        case "suites":
-            if prompt.name not in of_file.get("suites", ()):
-                yield f"  name the prompt in the settings file: suites: [{prompt.name}]"
-        case str() as key if (name := key.removeprefix("target.")) not in section:
-            is_there, target = False, json.dumps({**section, name: prompt.name}, ensure_ascii=False)
+    suite = settings.cwd / prompt.name if prompt.is_suite else _skill_suite(settings, prompt)
+    if (prompt.is_suite or prompt.is_skill) and suite.resolve() not in map(Path.resolve, loaded.files):
+        paths = [entry.path for entry in settings.load.suites]
+        paths = paths or [path_from(settings.repository / one.path, settings.file_base) for one in loaded.suites]
+        names = json.dumps([*paths, path_from(suite, settings.file_base)], ensure_ascii=False)
+        yield f"  name its suite in the settings file: suites: {names}"
+    name = str(prompt.key(section)).removeprefix("target.")
+    if name not in {*section, "None", "suites"}:
+        is_there, target = False, json.dumps({**section, name: prompt.name}, ensure_ascii=False)
     if not is_there and "targets" not in of_file and target != "skill":
         yield f"  put into the settings file: target: {target}"
+
+
+def _next_skill(settings: Settings, suites: Sequence[Suite], here: Path) -> Iterator[str]:
+    """How the suite of a skill here without one is begun, if these suites are of skills."""
+    tested = set(map(Path.resolve, filter(None, (suite.skill for suite in suites))))
+    for skill in skill_folders(here) if tested else ():
+        has_cases = skill.resolve() in tested or any(skill_suites(skill))
+        if not has_cases and settings_file_in((skill,), PLACES, contents_here) in (None, settings.file_path):
+            name = shlex.quote(relative_name(skill / SKILL, here))
+            yield f"  begin the suite of the next skill: runevals init --prompt-file {name}"
+            break
 
 
 def _next_steps(
     settings: Settings, prompt: PromptFile, first: Sequence[str], here: Path, *, github: bool
 ) -> Iterator[str]:
     yield from ("\nNext", *first)
-    without_cases = [skill for skill in skill_folders(here) if not any(skill_suites(skill))]
-    if prompt.is_skill and without_cases:
-        name = relative_name(without_cases[0] / SKILL, here)
-        yield f"  begin the suite of the next skill: runevals init --prompt-file {shlex.quote(name)}"
     yield from (f"  {line}" for line in other_tools(here))
     with_base = base_command(settings.repository)
     if with_base is not None:
