@@ -77,7 +77,7 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
 
 _WAYS_OUT = {("weakening", GateState.FAILED): "; for settings, `fail_on` of the workflow can leave it out once"}
 _COUNTS = "; it counts accepted cases, too: to accept a loss, first merge a change of this gate"
-_OF_BASE = "; the base's gate holds until a change of it is merged, for which `fail_on` can leave it out once"
+_OF_BASE = "; the base's gate holds until a change of it is merged: leave it out once, by --fail-on or its input"
 LEAST_SHOWN = 0.005  # of unchanged suites that fail a gate
 _SURE = NormalDist().inv_cdf(0.99)
 _BOUNDS: Mapping[str, Callable[[float, int], float]] = {  # of a pass rate, by so many runs
