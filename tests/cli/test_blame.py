@@ -348,6 +348,15 @@ def test_bad_input_says_what_to_do(change, runevals, monkeypatch):
     refused("run it on your machine", "lost.json")
 
 
+def test_a_change_that_crashes_is_to_be_mended_before_its_lines_are_searched(change, runevals):
+    change.write("agent.py", AGENT.replace("text =", "prompt.nothing_like_it\n    text ="))
+    change.git("commit", "-qam", "crash")
+    code, out, _ = runevals("--base", "main", "-q")
+    ended(code, 3, out, "Not measured")
+    code, out, err = runevals("blame", "-q")
+    ended(code, 0, out + err, "Nothing is searched: ", "; 5 could not be measured: mend the error first.")
+
+
 def test_coverage_names_the_new_lines_that_no_case_notices(change, runevals):
     """Also of a passing run: nothing is searched then, and the document has the answer."""
     change.write(PLACE, PROMPT.replace("# Support", "# Support team") + "- Say: 36 hours.\n- Smile.\n")

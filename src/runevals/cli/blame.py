@@ -27,6 +27,7 @@ from runevals.cli.progress import progress
 from runevals.github.this_job import change_event, require_own_code
 from runevals.lib.ci import in_ci
 from runevals.lib.terminal import say
+from runevals.lib.text.numbers import phrase
 from runevals.records.errors import INTERRUPTED, PASSED, InvalidSettings
 from runevals.reports.blame import plain
 from runevals.reports.publish import publish
@@ -90,11 +91,12 @@ def command(
     request = _request(words, base, run, quiet=quiet)
     require_of_head(run, path, request.settings.repository, is_named=results is not None)
     if not lost_cases(conclusion.comparison) and not coverage:
-        say(f"Nothing is searched: no unedited case of {path} lost anything.")
+        errors = sum(case.unmeasured for case in conclusion.report.cases)
+        more = phrase(errors, "; {} could not be measured: mend the error first")
+        say(f"Nothing is searched: no unedited case of {path} lost anything{more}.")
         finish(0)
     commit = _base_commit(base, conclusion, request)
-    search = _with_coverage if coverage else blamed
-    blame = search(conclusion, commit, request, code=code)
+    blame = (_with_coverage if coverage else blamed)(conclusion, commit, request, code=code)
     say("\n".join(plain(blame)))
     publish(replace(conclusion, blame=blame), outputs, was_read=True)
     if outputs:

@@ -133,7 +133,7 @@ def _option(setting: Setting) -> Callable[[F], F]:
     choices = "|".join(setting.choices)
     if setting.kind == "yes_no":
         return click.option(flag, setting.name, is_flag=True, default=None, help=setting.help)
-    read = _joined if setting.kind == "texts" else _REPEATED.get(setting.name)
+    read = _REPEATED.get("texts" if setting.kind == "texts" else setting.name)
     return click.option(
         flag,
         setting.name,
@@ -160,12 +160,9 @@ def _only(_context: click.Context, option: click.Parameter, values: tuple[str, .
     return next(iter(values), None)
 
 
-def _joined(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> str | None:
-    return ",".join(values) or None
-
-
 _REPEATED: Mapping[str, Callable[[click.Context, click.Parameter, tuple[str, ...]], object]] = {
     **dict.fromkeys(("baseline", "judge_model"), _only),
+    "texts": lambda _context, _option, values: ",".join(values) or None,
     "model": lambda _context, _option, values: values if len(values) > 1 else next(iter(values), None),
 }
 
