@@ -93,10 +93,46 @@ def test_rows_that_have_all_failed_to_run_are_read_as_errors(tmp_path):
     assert all(case.attempts[0].turn.error for case in run.cases)
 
 
-@pytest.mark.parametrize("cell", ["0,9", "90 %"])
-def test_a_score_that_is_no_number_is_told_and_not_that_there_is_none(tmp_path, cell):
-    with pytest.raises(InvalidDocument, match=f"score is '{cell}', no number such as 0.9"):
-        read(tmp_path, f"id;score\na;\nb;{cell}\n", name="r.csv")
+@pytest.mark.parametrize("choice", ["", "score=score", "score=score>=50"], ids=str)
+@pytest.mark.parametrize("flag", [{}, {"passed": True}, {"status": "ok"}], ids=str)
+@pytest.mark.parametrize("cell", ["0,9", "90 %", "A", {"f1": 0.9}, [0.9]], ids=str)
+@pytest.mark.parametrize("other", [None, 0.9], ids=str)
+def test_a_score_that_is_no_number_is_an_error_if_it_is_named_or_all_there_is(tmp_path, choice, flag, cell, other):
+    rows = [{"id": "a", "score": other, **flag}, {"id": "b", "score": cell, **flag}]
+    if choice or not flag or other:
+        with pytest.raises(InvalidDocument, match=r"rows.jsonl:2: /score is .*, not a number such as 0.9"):
+            read(tmp_path, rows, *filter(None, [choice]))
+    else:
+        assert "score" not in checks(read(tmp_path, rows))  # a note beside the verdict
+
+
+def test_a_score_that_is_named_is_skipped_where_no_row_has_it(tmp_path):
+    found = checks(read(tmp_path, [{"id": "a", "f1": None, "wer": 0.1}], "score=f1", "score=wer<=0.2"))
+    assert [found[name].outcome for name in ("f1", "wer")] == [Outcome.SKIPPED, Outcome.PASSED]
+
+
+def test_a_score_that_is_named_is_an_error_if_its_scale_is_not_known(tmp_path):
+    rows = [{"id": "a", "f1": 80, "wer": 0.1}]
+    with pytest.raises(InvalidDocument, match=r"between 0 and 1: f1; say what passes"):
+        read(tmp_path, rows, "score=f1", "score=wer<=0.2")
+
+
+@pytest.mark.parametrize(
+    "ours", ["id", "suite", "category", "run", "status", "passed", "model", "latency_s", "cost_usd"]
+)
+def test_a_column_that_is_named_and_has_an_object_is_an_error(tmp_path, ours):
+    for value in ({"a": 1}, ["a"]):
+        with pytest.raises(InvalidDocument, match=r"rows.jsonl: /meta is .*, not "):
+            read(tmp_path, [{"id": "a", "meta": value, "score": 1}], f"{ours}=meta")
+
+
+def test_a_column_may_be_a_path(tmp_path):
+    row = {"id": "a", "m": {"f1": 0.4, "wer": "0.1", "no": 3, "took": 2}, "took s": "7"}
+    run = read(tmp_path, [row], "score=m.f1", "score=m.wer<=0.2", "category=m.no", "latency_s=took s")
+    assert {name: check.passed for name, check in checks(run).items()} == {"m.f1": False, "m.wer": True}
+    assert (run.cases[0].category, run.cases[0].attempts[0].turn.latency_s) == ("3", 7.0)
+    with pytest.raises(InvalidDocument, match=r"has no column 'm.f2'"):
+        read(tmp_path, [row], "score=m.f2")
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,7 @@ def _read(file: OpenedResults, reading: Reading) -> ImportedRun | None:
 
 def _recognised(file: OpenedResults, reading: Reading) -> ResultFormat | None:
     """The format of a file. With `columns`, what has them is plain rows, and so is what is in no other format."""
-    if rows.has_columns(file, reading.columns):
+    if reading.columns and not rows.Columns.chosen(reading.columns).missing_in(file):
         return rows
     other = rows if reading.columns and file.xml is None else None
     formats = (rows,) if file.path.suffix.lower() in TABLES else FORMATS  # no tool's own form is a table

@@ -71,8 +71,8 @@ class Json(Struct, frozen=True):
 
     def seconds_at(self, path: str) -> float | None:
         """A duration; a path that ends in `ms` as a word has milliseconds. Raises InvalidDocument."""
-        path, _, unit = path.partition(" ")
-        return if_known(lambda amount: amount / 1000 if unit else amount, self.at(path).amount_or_none)
+        amount = self.at(f"{path}|{path.removesuffix(' ms')}").amount_or_none
+        return if_known(lambda amount: amount / 1000 if path.endswith(" ms") else amount, amount)
 
     @property
     def fields(self) -> Mapping[str, object]:
@@ -139,7 +139,7 @@ class Json(Struct, frozen=True):
         if self.value is None:
             return None
         if not is_number(self.value):
-            raise self.wrong("a number")
+            raise self.wrong("a number such as 0.9")
         if not abs(self.value) <= LARGEST:  # neither is NaN
             raise self.wrong("a number that can be computed with")
         return float(self.value)

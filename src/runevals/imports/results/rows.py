@@ -42,8 +42,8 @@ _LANGSMITH = {"prompt": "inputs.", "output": "outputs.", "expected": "reference.
 _CHOICE = re.compile(r"(?P<ours>[a-z_]+)=(?P<theirs>.+?)(?:\s*(?P<side>[<>]=?)\s*(?P<limit>\d+(?:\.\d+)?))?")
 _LIMITS = {"score": ("<=", ">=")}
 _FLAGS = {"true": True, "yes": True, "false": False, "no": False}
-_NUMBERS = ("passed", "latency_s", "cost_usd")
-_TURN = ("prompt", "expected", "output", "model", "latency_s", "cost_usd")
+_NUMBERS = {"passed", "latency_s", "cost_usd"}
+_NAMES = {"suite", "category", "run", "model"}
 
 
 class Columns(Struct, frozen=True, kw_only=True):
@@ -75,6 +75,11 @@ class Columns(Struct, frozen=True, kw_only=True):
                 paths[match["ours"]] = match["theirs"]
         return cls(paths=paths, scores=scores)
 
+    def missing_in(self, file: OpenedResults) -> list[str]:
+        """The chosen ones that no row has, be it as a path such as `scores.f1`."""
+        others = {*self.paths.values(), *self.scores}.difference(names_in(file))
+        return sorted(name for name in others if all(row.at(name).value is None for row in _rows(file)))
+
     def within(self, names: Sequence[str]) -> Columns:
         """These, with the usual names for what they leave out."""
         feedback = {name: None for name in names if name.startswith(FEEDBACK)}
@@ -99,12 +104,6 @@ def recognises(file: OpenedResults) -> bool:
     return bool(rows) and "id" in known.paths and bool(says)
 
 
-def has_columns(file: OpenedResults, choices: Sequence[str]) -> bool:
-    """Whether it has each column that is chosen. Raises InvalidSettings."""
-    chosen = Columns.chosen(choices)
-    return bool(choices) and {*chosen.paths.values(), *chosen.scores} <= {*names_in(file)}
-
-
 def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
     """The rows. Raises InvalidDocument with the place, InvalidSettings for columns that no file can have."""
     rows, chosen = _rows(file), Columns.chosen(reading.columns)
@@ -112,32 +111,32 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
         raise InvalidDocument(f"{file.display_path} has no rows: objects in JSON Lines or a list, or lines of CSV")
     names = names_in(file)
     columns = chosen.within(names)
-    for name in (*chosen.paths.values(), *chosen.scores):
-        if name not in names:
-            raise InvalidDocument(f"{file.display_path} has no column {name!r}{known_names(name, names)}")
+    for name in chosen.missing_in(file):
+        raise InvalidDocument(f"{file.display_path} has no column {name!r}{known_names(name, names)}")
     if "id" not in columns.paths:
         raise InvalidDocument(f"{file.display_path}: no column is the id of a case; name one: --columns id=COLUMN")
-    scores = {
+    ends = {"passed", "status"} & columns.paths.keys()
+    if not {*ends, *columns.scores}:
+        why = "no column says how a case ended; name one: --columns score=COLUMN or passed=COLUMN"
+        raise InvalidDocument(f"{file.display_path}: {why}")
+    has_numbers = {
         name: limit
         for name, limit in columns.scores.items()
         if any(isinstance(_measure(row[name].value), int | float) for row in rows)
     }
-    if not scores and not {"passed", "status"} & columns.paths.keys():
-        cells = ((name, row[name].value) for name in columns.scores for row in rows)
-        texts = (
-            f"{name} is {text[:40]!r}, no number such as 0.9" for name, text in cells if isinstance(text, str)
-        )
-        why = next(texts, "no column says how a case ended; name one: --columns score=COLUMN or passed=COLUMN")
-        raise InvalidDocument(f"{file.display_path}: {why}")
-    numbers = [*scores, *(columns.paths[name] for name in _NUMBERS if name in columns.paths)]
+    scores = chosen.scores or has_numbers or dict.fromkeys(() if ends else columns.scores)  # a text is an error
+    numbers = [*scores, *(columns.paths[name] for name in _NUMBERS & columns.paths.keys())]
+    words = [chosen.paths[name] for name in _NAMES & chosen.paths.keys()]
     tool = LANGSMITH if any(name.startswith(FEEDBACK) for name in names) else NAME
-    typed = tuple(_typed(row, numbers, columns.paths.get("passed", "")) for row in rows)
+    typed = tuple(_typed(row, numbers, words, columns.paths.get("passed", "")) for row in rows)
     run = _map(columns.paths, scores, tool).read(
         OpenedResults(path=file.path, display_path=file.display_path, rows=typed)
     )
     turns = (attempt.turn for case in run.cases for attempt in case.attempts)
-    if run.notices and not any(turn.error or any(one.outcome.measured for one in turn.results) for turn in turns):
-        raise InvalidDocument(f"{file.display_path} has nothing to compare: {'; '.join(run.notices)}")
+    if run.notices and (
+        chosen.scores or not any(turn.error or any(one.outcome.measured for one in turn.results) for turn in turns)
+    ):
+        raise InvalidDocument(f"{file.display_path}: {'; '.join(run.notices)}")
     notices = [*run.notices]
     notices += [
         f"more of {name!r} is taken as better; if less is: --columns 'score={name}<=LIMIT'"
@@ -156,7 +155,7 @@ def _map(paths: Paths, scores: Mapping[str, Limit | None], name: str) -> FieldMa
         NAME=name,
         marks=(),
         lines=True,
-        case={"key": paths["id"], **{name: paths[name] for name in ("suite", "category") if name in paths}},
+        case={**paths, "key": paths["id"]},
         number=paths.get("run", ""),
         end=Words(paths.get("status", ""), ends),
         passed=paths.get("passed", ""),
@@ -165,7 +164,7 @@ def _map(paths: Paths, scores: Mapping[str, Limit | None], name: str) -> FieldMa
         error=paths.get("error", ""),
         errors_decide=True,
         ungraded="the row has no score",
-        turn={name: paths[name] for name in _TURN if name in paths},
+        turn=paths,
         checks=tuple(
             CheckMap(
                 at=".",
@@ -205,8 +204,9 @@ def _measure(value: object) -> object:
         return value
 
 
-def _typed(row: Json, columns: Sequence[str], flag: str) -> Json:
-    """The row with numbers in these columns, and true or false in that of the flag, which may be 0 or 1."""
-    measures = {name: _measure(row[name].value) for name in columns}
+def _typed(row: Json, columns: Sequence[str], words: Sequence[str], flag: str) -> Json:
+    """The row with numbers, and words, in these columns, and a flag that may be 0 or 1. Raises InvalidDocument."""
+    measures = {name: _measure(row.at(name).value) for name in columns}
     flags = {name: bool(value) for name, value in measures.items() if name == flag and value in (0, 1)}
-    return Json({**row.fields, **measures, **flags}, row.file, row.pointer)
+    texts = {name: row.at(name).text for name in words if row.at(name).value not in (None, "")}
+    return Json({**row.fields, **measures, **flags, **texts}, row.file, row.pointer)
