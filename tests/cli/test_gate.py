@@ -240,7 +240,9 @@ def test_a_scorer_that_the_change_removes_is_no_error(project, runevals):
     project.write("main.json", inspect_log(1))
     project.write("change.json", json.dumps(log))
     code, out, _ = runevals("gate", "change.json", "--baseline", "main.json")
-    ended(code, 3, out, "Not known – only 0 of the base's 20 cases can be compared")
+    ended(code, 3, out, "Not known – only 0 of the base's 20 cases can be compared", "a score (judge in 20); `run")
+    code, out, _ = runevals("accept", "--all", "--reason", "no judge any more")
+    ended(code, 0, out, "Written: runevals.accepted.yaml, 20 cases")  # as line one advises
     project.write("runevals.yaml", "on_unknown: pass\n")
     assert runevals("gate", "change.json", "--baseline", "main.json")[0] == 0
 

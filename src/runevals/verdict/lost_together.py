@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Set
 from operator import attrgetter
 from statistics import fmean
 
-from runevals.records import CaseReport, ChangeKind, Comparison, Conclusion, Finding, GateState, Reason, State
+from runevals.records import CaseReport, Comparison, Conclusion, Finding, GateState, Reason, State
 from runevals.records.rules import CATEGORY_GATES
 from runevals.verdict.matching import Key, Pair
 
 CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})  # by fresh runs
-# By whether another tool ran the cases: nothing runs the old form of those that were edited.
-_GONE: Mapping[bool, Sequence[ChangeKind]] = {False: ("removed",), True: ("removed", "edited")}
 LEAST_PART = 0.5  # of the fall of a score: what fell less is as much by chance
 
 
@@ -39,12 +37,12 @@ def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
     keys = {(one.suite, one.key) for one in conclusion.report.cases if one.category in of_gates and one.any_failed}
     if comparison is None:
         return frozenset(keys)
-    in_doubt = comparison.cases(State.WORSE, State.NOT_KNOWN)
-    keys |= {each.key for each in in_doubt if each.reason is not Reason.ERRORS}
+    keys |= {one.key for one in comparison.cases(State.WORSE, State.NOT_KNOWN) if one.reason is not Reason.ERRORS}
     keys |= {each.key for each in comparison.cases(State.NOT_WORSE) if each.reason is Reason.NEW_FORM}
     too_few = Reason.INCOMPARABLE in {each.reason for each in comparison.findings}  # by what was removed, too
-    is_strict = "weakening" in {each.metric for each in failed}
-    gone = comparison.of_kind(*_GONE[conclusion.report.run.of_tool]) if too_few else ()
+    gone = comparison.of_kind("removed") if too_few else ()
+    # Another tool's cases are not run in their old form, nor with the check that they lack now.
+    is_strict = "weakening" in {each.metric for each in failed} or (too_few and conclusion.report.run.of_tool)
     weaker = comparison.weakenings if is_strict else gone
     sides = conclusion.report.cases, comparison.base.cases  # what is weaker may be a setting
     cases = {(one.suite, one.key) for side in sides if weaker for one in side}

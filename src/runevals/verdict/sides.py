@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -11,7 +11,7 @@ from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import RunReport
 from runevals.verdict.comparability import both_deterministic, judges_differ, other_target, without_judge
 from runevals.verdict.matching import MatchedRuns, Pair, match, was_due
-from runevals.verdict.weakenings import absent_groups, passes_with_less
+from runevals.verdict.weakenings import absent_groups, missing_scores
 
 NO_RESULT = "there is no result of {}, of which the base has some: is a results file missing, or did it not run?"
 MIN_SHARED = 0.8  # of each suite's cases: below, they cannot be compared
@@ -99,14 +99,17 @@ class Sides(Struct, frozen=True):
             return asks if any(absent[:1]) else ""  # what did not run has no file
         where = f" in {suite}" if len(due) > 1 else ""
         judge = phrase(self.judged, ", or two judges scored them (judge both sides again: compare --rejudge)")
+        lacks = defaultdict[str, Counter[str]](Counter)
+        for pair in self.matched.both:
+            lacks[pair.base.suite].update(check for _, check in missing_scores(pair))
+        which = phrase(short_list([f"{check} in {count}" for check, count in lacks[suite].items()]), " ({})")
         number = f"{phrase(asks, '{} Only') or 'only'} {left[suite]}"
         return (
             f"{number} of the base's {plural(due[suite], 'case')}{where} can be compared, the others "
-            f"were edited, removed or skipped, or lack a score{judge}"
+            f"were edited, removed or skipped, or lack a score{which}{judge}"
         )
 
 
 def _can_be_compared(pair: Pair) -> bool:
-    if pair.head.quarantined:
-        return True
-    return pair.same_content and bool(pair.before.due and pair.now.due) and not passes_with_less(pair)
+    is_measured = pair.same_content and pair.before.due and pair.now.due
+    return pair.head.quarantined or bool(is_measured and not missing_scores(pair))

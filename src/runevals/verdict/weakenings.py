@@ -112,16 +112,17 @@ def _weaker(before: CheckResult, after: CheckResult | None, *, was_due: bool) ->
     return None
 
 
-def passes_with_less(pair: Pair) -> bool:
-    """Whether half of the runs that pass now, or more, lack the score of a check that half of the base's have."""
+def missing_scores(pair: Pair) -> frozenset[tuple[int, str]]:
+    """What half of the base's runs have, if half of the runs that pass now, or more, lack one of these."""
     passing = [attempt for attempt in pair.head.attempts if attempt.status is Outcome.PASSED]
     results = (result for attempt in passing for turn in attempt.turns for result in turn.results)
     if pair.same_checks and all(result.outcome.measured for result in results):
-        return False  # nearly always
+        return frozenset()  # nearly always
     scored = [_scored(attempt) for attempt in pair.base.attempts if attempt.status.measured]
     counts = Counter(check for checks in scored for check in checks)
-    needed = {check for check, count in counts.items() if 2 * count >= len(scored)}
-    return 2 * sum(not needed <= _scored(attempt) for attempt in passing) >= max(1, len(passing))
+    needed = frozenset(check for check, count in counts.items() if 2 * count >= len(scored))
+    missing = [*filter(None, (needed - _scored(attempt) for attempt in passing))]
+    return frozenset().union(*missing if 2 * len(missing) >= max(1, len(passing)) else ())
 
 
 def _scored(attempt: AttemptReport) -> frozenset[tuple[int, str]]:

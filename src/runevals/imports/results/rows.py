@@ -117,8 +117,7 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
         raise InvalidDocument(f"{file.display_path}: no column is the id of a case; name one: --columns id=COLUMN")
     ends = {"passed", "status"} & columns.paths.keys()
     if not {*ends, *columns.scores}:
-        why = "no column says how a case ended; name one: --columns score=COLUMN or passed=COLUMN"
-        raise InvalidDocument(f"{file.display_path}: {why}")
+        raise InvalidDocument(f"{file.display_path}: no column says how a case ended: --columns score=COLUMN does")
     has_numbers = {
         name: limit
         for name, limit in columns.scores.items()
