@@ -639,3 +639,23 @@ def test_a_baseline_in_the_folder_of_the_results_is_none_of_them(results, runeva
     results.write(baseline if baseline.endswith(".xml") else f"{baseline}/main.xml", junit([]))
     code, out, err = runevals("gate", "out", "--baseline", baseline)
     ended(code, 1, out + err, f"1 of {CASES} cases regressed: test_kb.test_7")
+
+
+@pytest.mark.parametrize(
+    ("words", "name", "writes"),
+    [
+        (["gate", "a.jsonl"], "no.jsonl", "your tool writes it"),
+        (["gate", "a.jsonl"], "on/no.json", "`runevals gate RESULTS --output on/no.json` or your tool writes it"),
+        (
+            ["run", "--target", "recorded:a.jsonl"],
+            "no.json.gz",
+            "`runevals run --output no.json.gz` or your tool writes it",
+        ),
+        (["run", "--target", "recorded:a.jsonl"], "no.xml", "your tool writes it"),
+    ],
+)
+def test_a_base_that_is_not_there_is_told_with_what_writes_one(project, runevals, words, name, writes):
+    project.write("evals.json", '{"items": [{"prompt": "q", "expected_response": "a"}]}')
+    project.write("a.jsonl", '{"id": "a", "score": 1, "input": "q", "output": "a"}\n')
+    code, _, err = runevals(*words, "--baseline", name)
+    ended(code, 2, err, f"/{name}: {writes} on the base")

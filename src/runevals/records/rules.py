@@ -122,6 +122,7 @@ class Selection(Struct, frozen=True, kw_only=True, gc=False):
 class Reading(Struct, frozen=True, kw_only=True):
     """How results of another tool are read, as far as they do not say it themselves."""
 
+    of_tool: bool = False  # another tool wrote what is compared with the base
     columns: tuple[str, ...] = ()  # of plain rows
     parameters_are_attempts: bool = False  # of JUnit XML: `test_x[1]` and `test_x[2]` are one test
     other_side: Path | None = None  # what is not read though it lies in a folder of results: the baseline

@@ -61,8 +61,9 @@ class ResultsRequest(Struct, frozen=True, kw_only=True):
 
     def settings(self, settings: Settings) -> Settings:
         """The settings with which these results and those of the base are read."""
-        reading = replace(settings.compare.reading, parameters_are_attempts=self.parameters_are_attempts)
-        return replace(settings, compare=replace(settings.compare, reading=reading))
+        own = settings.compare
+        reading = replace(own.reading, parameters_are_attempts=self.parameters_are_attempts, of_tool=True)
+        return replace(settings, compare=replace(own, reading=reading))
 
 
 def report_of_tool(request: ResultsRequest, settings: Settings) -> RunReport:

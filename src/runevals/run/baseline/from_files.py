@@ -33,6 +33,7 @@ MAX_BYTES = 64 * 1024 * 1024
 TIMEOUT_S = 30.0  # from one byte to the next
 TOTAL_S = 300.0  # of a download
 CLOCKS_DIFFER = timedelta(minutes=10)
+_WRITERS = {False: "`runevals run --output {}` or ", True: "`runevals gate RESULTS --output {}` or "}
 OF_SAME_COMMIT = "the base is an earlier result of this same commit: a loss that it has, too, is not seen"
 
 
@@ -66,10 +67,8 @@ def read_baseline(settings: Settings, own_commit: str | None = None) -> tuple[Ba
         name = f"{path.name} of {side.commit[:7]}"
         return _alone(parse_report(_content_of_base(path, side, settings), name, reading), name)
     if not path.is_file():
-        raise _missing(
-            f"there is no file {source}: `runevals run --output {path.name}`, or your tool, writes it on the base",
-            settings,
-        )
+        way = phrase(path_from(path, settings.cwd) * source.endswith(document.SUFFIXES), _WRITERS[reading.of_tool])
+        raise _missing(f"there is no file {source}: {way}your tool writes it on the base", settings)
     return _alone(read_report(path, reading=reading), path.name)
 
 
@@ -142,8 +141,7 @@ def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[B
     for is_better in (is_of_base, lambda run: run.run.uncommitted is None, lambda run: not run.run.filters):
         runs = _preferred(runs, is_better)
     newest = next(iter(_preferred(runs, lambda run: not unmeasured_cases(run)).values()))
-    is_own = settings.base_side is None and not is_of_base(newest)
-    notices = (OF_SAME_COMMIT,) if is_own else ()
+    notices = (OF_SAME_COMMIT,) if settings.base_side is None and not is_of_base(newest) else ()
     others = {name: run for name, run in list(runs.items())[:MOST_LOOKED_AT] if run is not newest}
     reasons = {name: why_not_alike(run, newest, settings) for name, run in others.items()}
     alike = [run for name, run in others.items() if reasons[name] is None]
