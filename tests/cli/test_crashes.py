@@ -62,7 +62,7 @@ def test_the_line_to_fix_is_of_the_repository(bot, runevals, target, files, plac
         file, _, line = place.partition(":")
         place = f"{file}:{int(line) + 1}"
     code, out, err = runevals(*RUN, target)
-    ended(code, 3, out + err, f"Fix {place}, or run it again if", error)
+    ended(code, 3, out + err, f"Fix {place}, or run it again if", error, without=["Continue this run"])
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,15 @@ def test_what_cannot_be_loaded_names_its_line_too(repository, bot, runevals, fil
     commit(repository, {})
     bot(**files)
     code, out, err = runevals(*RUN, "python:../bots/bot.py:answer", "--base", "HEAD")
-    ended(code, 3, out + err, f"{error}{phrase(place, ' ({})')}", f"Fix {place or 'that'}, or run it again")
+    told = f"{error}{phrase(place, ' ({})')}", f"Fix {place or 'that'}, or run it again"
+    ended(code, 3, out + err, *told, without=["Continue this run"])  # the base's answers alone are no beginning
+
+
+@pytest.mark.parametrize("crash", ["1 / 0", "__import__('os')._exit(1)"])
+def test_a_run_of_which_a_part_was_measured_can_be_continued(bot, runevals, crash):
+    bot(bot=f"def answer(prompt):\n return 'Paris' if 'France' in prompt else {crash}\n")
+    code, out, err = runevals(*RUN, "python:../bots/bot.py:answer")
+    ended(code, 3, out + err, "Continue this run, if no file changes: runevals run --resume ")
 
 
 def test_a_crash_outside_the_repository_is_no_line_to_fix(bot, runevals):

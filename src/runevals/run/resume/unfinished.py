@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
+from itertools import filterfalse
 from pathlib import Path
 from typing import Any
 
@@ -89,12 +90,14 @@ class UnfinishedRun:
             notice(f"Warning: this run cannot be resumed: {error}")
 
     def end(self, *conclusions: Conclusion, written: bool) -> str | None:
-        """Removes the folder of a finished run; for another, the words that resume it."""
-        if written and all(map(_is_measured, conclusions)):
+        """Removes the folder of a finished run; for another, the words that resume it, if that may get further."""
+        left = [*filterfalse(lambda one: written and _is_measured(one), conclusions)]
+        if not left:
             remove(self.folder, FILES)
             return None
-        stopped = {problem.code for one in conclusions if (problem := one.report.run.stopped) is not None}
-        if "limit_unknown" in stopped or not (self.folder / OPTIONS).exists():  # its answers will never say it
+        why = {getattr(one.report.run.stopped, "code", 0) for one in left}
+        why |= {one.report.totals.passed + one.report.totals.failed for one in left}  # what was measured goes on
+        if "limit_unknown" in why or why <= {0, "refused"} or not (self.folder / OPTIONS).exists():
             return None
         return f"run --resume {self.folder.name}"
 
@@ -170,9 +173,7 @@ def unfinished(run_name: str, cwd: Path) -> ResumableRun:
     repository = repository_root(cwd)
     committed = tracked_in(repository, cwd / RUNS.parts[0])
     if committed is None:
-        raise InvalidSettings(
-            f"--resume: git cannot tell whether a run was committed: {why_unavailable(repository)}"
-        )
+        raise InvalidSettings(f"--resume: git cannot tell if a run was committed: {why_unavailable(repository)}")
     there = [
         name
         for name in folders_with_mark(runs, OPTIONS)
@@ -182,9 +183,7 @@ def unfinished(run_name: str, cwd: Path) -> ResumableRun:
     if not there:
         raise InvalidSettings(f"--resume: there is no unfinished run in {RUNS}: run it anew")
     if run_name and run_name not in there:
-        raise InvalidSettings(
-            f"--resume: there is no unfinished run '{run_name}'; there are {', '.join(there[-5:])}"
-        )
+        raise InvalidSettings(f"--resume: there is no unfinished run '{run_name}', only {', '.join(there[-5:])}")
     folder = runs / (run_name or there[-1])
     require_no_link(*(folder / name for name in FILES))
     try:
