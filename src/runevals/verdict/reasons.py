@@ -19,7 +19,7 @@ _ACCEPT = "fix it, or accept it: `runevals accept`"
 _BOTH_SIDES = "more runs on both sides"
 _MORE_RUNS = f"{_BOTH_SIDES} (`repeat`), or `--base REF` without `verify: off`"
 _ELSEWHERE = {
-    "tool": f"{_BOTH_SIDES} by your tool, or `--base REF` with `rerun` in its settings",
+    "tool": f"{_BOTH_SIDES} by your tool, or `runevals gate --base REF` with `rerun` in its settings",
     "function": f"{_BOTH_SIDES} (`repeat`)",
 }
 
