@@ -114,9 +114,9 @@ def apply_gates(
     gates = [*own, *(gate for gate in _gates(rules, in_sight, comparison) if gate.name not in replaced)]
     blocking = {gate.name for gate in gates} if rules.fail_on is None else {"measured", *rules.fail_on}
     gates = [gate if gate.name in blocking else _warned(gate) for gate in gates]
-    advice = {State.WORSE: _COUNTS, State.NOT_KNOWN: _COUNTS, State.NOT_WORSE: _OF_BASE * rules.labels_of_base}
-    way_out = if_known(lambda of_both: advice[of_both.state], comparison)
-    return tuple(replace(one, reason=one.reason + phrase(one.counts_accepted, way_out or "")) for one in gates)
+    advice: dict[State | None, str] = {State.NOT_WORSE: _OF_BASE * rules.labels_of_base, None: ""}
+    way_out = advice.get(if_known(attrgetter("state"), comparison), _COUNTS)
+    return tuple(replace(one, reason=one.reason + phrase(one.counts_accepted, way_out)) for one in gates)
 
 
 def _has_cases(gate: Gate, rules: GateRules, report: RunReport, comparison: Comparison | None) -> bool:

@@ -24,7 +24,7 @@ def loss(report: RunReport, comparison: Comparison) -> str:
     sure, checks_of = comparison.lost_cases, {each.key: each.checks for each in cases}
     lower = {(change.suite, change.key): change for change in comparison.of_kind("worse")}
     scored = "share" in {part.metric for part in comparison.parts(State.WORSE)}  # else their runs failed
-    fallen = {key: lower[key] for key in lower if key in lost and checks_of.get(key, None if scored else ()) != ()}
+    fallen = {key: lower[key] for key in lower if key in lost and checks_of.get(key, ("",) * scored) != ()}
     checks = list(dict.fromkeys(check for key in fallen for check in checks_of.get(key, ())))
     others = [each for each in cases if each.key not in fallen]
     groups = next((each.groups for each in causes(report, comparison) if each.kind == "lost"), ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 from operator import attrgetter
 from statistics import fmean
 
@@ -12,6 +12,7 @@ from runevals.records.rules import CATEGORY_GATES
 from runevals.verdict.matching import Key, Pair
 
 CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})  # by fresh runs
+_VALUES: Mapping[str | None, str] = {"share": "values"}  # of a side, by the metric of a part; else its outcomes
 LEAST_PART = 0.5  # of the fall of a score: what fell less is as much by chance
 
 
@@ -72,7 +73,7 @@ def _drops(comparison: Comparison, part: Finding) -> Iterator[tuple[Key, float]]
         base, head = change.base, change.head
         if base is not None and head is not None and is_in(head, part):
             pair = Pair.of(base, head)
-            value = attrgetter("values" if part.metric == "share" else "outcomes")
+            value = attrgetter(_VALUES.get(part.metric, "outcomes"))
             yield (change.suite, change.key), fmean(value(pair.before)) - fmean(value(pair.now))
 
 
