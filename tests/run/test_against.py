@@ -162,6 +162,16 @@ def test_a_gate_on_the_lift_takes_what_is_shown(skill, runevals, limit, code):
     assert gate["reason"].endswith(", which more cases bring nearer to it") == (code == 1)
 
 
+def test_beside_a_base_a_gate_on_the_lift_has_all_the_runs_that_are_asked_for(skill, runevals):
+    """Else every change would fail the gate that the branch passes."""
+    gated(skill, 0.1, repeat=3, against="without-skill")
+    skill.write("evals/evals.json", {"skill_name": "yes", "evals": EVALS[1:5]})
+    code, out, err = runevals("run", "-q", "-o", "base.json")
+    ended(code, 0, out + err, "worth +100.0 points")
+    code, out, err = runevals("run", "-q", "--baseline", "base.json", "--verify", "off")
+    ended(code, 0, out + err, "No regression shown in 4 cases", "worth +100.0 points")
+
+
 def test_a_lift_that_could_not_be_measured_is_no_pass(skill, runevals):
     gated(skill, 0.2, against="without-skill")
     skill.write("broken", "")

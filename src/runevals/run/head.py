@@ -63,6 +63,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline | None, request:
     off = "verify: off" if settings.compare.verify == "off" else ""
     off = off if request.target is None else "the function of the base is not here"
     again = replace(request, settings=settings.repeated(HEAD_LOOKS))
+    measured, other = isinstance(head, RunReport), settings.compare.against
     return TargetRunner(
         request=request,
         head=head,
@@ -71,8 +72,8 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline | None, request:
         open_old_form=lambda: open_old_form(request, commit or ""),
         base_name=(commit or "")[:7],
         can_run=can_run_again(settings),
-        # Of a function in Python the base cannot be run: all that is asked for is needed.
-        all_rounds=isinstance(head, RunReport) or of_branch or baseline is None or request.target is not None,
+        # Of a function in Python the base cannot be run: all that is asked for is needed, as for another side.
+        all_rounds=any((measured, of_branch, baseline is None, request.target, other)),
         of_branch=of_branch,
         lacking=lambda: lacking_files(settings, commit, began_s) if commit and reads else (),
         cannot_run_base=off or why_not,

@@ -10,7 +10,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.nullable import grouped, mean, without
+from runevals.lib.nullable import grouped, known, mean, without
 from runevals.lib.record_from import record_from
 from runevals.records import (
     AttemptReport,
@@ -85,7 +85,7 @@ class Side(Struct):
             for run in case.runs
             if run.value is not None
         ]
-        return replace(self, values=tuple(value for value in map(mean, runs) if value is not None))
+        return replace(self, values=tuple(known(map(mean, runs))))
 
     def completed(self, outcome: int) -> Side:
         """It if every run that has no value had failed (0) or passed (1)."""

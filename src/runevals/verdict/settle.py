@@ -153,11 +153,7 @@ def _needs_more(sides: Sides, rule: RegressionRule, done: int, *, alone: bool) -
         return False
     lost = alone and any(pair.regressed for pair in sides.due)
     edited = [pair for pair in sides.edited if pair.before.runs]
-    return lost or parts_of([*sides.due, *edited], rule).smallest_p <= _screen(done)
-
-
-def _screen(rounds: int) -> float:
-    return SCREENS[min(rounds, len(SCREENS)) - 1]
+    return lost or parts_of([*sides.due, *edited], rule).smallest_p <= SCREENS[min(done, len(SCREENS)) - 1]
 
 
 class Look(Struct, frozen=True, kw_only=True):
@@ -170,7 +166,7 @@ class Look(Struct, frozen=True, kw_only=True):
     @classmethod
     def at(cls, sides: Sides, rule: RegressionRule) -> Look:
         rounds = max((len(pair.head.attempts) for pair in sides.pairs), default=1)
-        tested = parts_of(sides.due, rule, alpha=_screen(rounds))
+        tested = parts_of(sides.due, rule, alpha=SCREENS[min(rounds, len(SCREENS)) - 1])
         gain = min((test.gain_p_value for test in tested.whole.values()), default=1.0)
         lost = {(each.family, each.name) for each in tested.findings if each.state is State.WORSE}
         suspected = [each for each in tested.findings if (each.family, each.name) in lost]
