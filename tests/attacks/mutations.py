@@ -67,7 +67,7 @@ PROMISES = (
         "A change cannot commit its own results",
         "cli/test_gate.py::test_a_change_cannot_bring_its_own_results",
         "src/runevals/run/tool_results.py",
-        "if _has_committed(path, settings.repository):",
+        "if is_in_one or git.may_be_committed(root, path):",
         "if False:",
     ),
     Promise(

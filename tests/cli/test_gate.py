@@ -659,3 +659,26 @@ def test_a_base_that_is_not_there_is_told_with_what_writes_one(project, runevals
     project.write("a.jsonl", '{"id": "a", "score": 1, "input": "q", "output": "a"}\n')
     code, _, err = runevals(*words, "--baseline", name)
     ended(code, 2, err, f"/{name}: {writes} on the base")
+
+
+def test_sides_with_other_names_of_columns_are_read_each_by_its_own(project, runevals):
+    project.write("main.csv", "Testfall,Bestanden\n" + "".join(f"k{n},true\n" for n in range(20)))
+    project.write("r.csv", "Fall,ok\n" + "".join(f"k{n},{'false' if n < 9 else 'true'}\n" for n in range(20)))
+    project.write("plain.csv", "id,passed\nk0,true\n")
+    code, _, err = runevals("gate", "plain.csv", "--baseline", "main.csv")
+    ended(code, 2, err, "main.csv is a table: the first line must name the columns", "--columns id=COLUMN")
+    names = ("--columns", "id=Fall", "--columns", "passed=ok")
+    code, _, err = runevals("gate", "r.csv", "--baseline", "main.csv", *names)
+    ended(
+        code,
+        2,
+        err,
+        "main.csv has no column 'Fall'",
+        "runevals gate FILE --columns … -o FILE.json reads a side alone",
+    )
+    code, out, err = runevals(
+        "gate", "main.csv", "--columns", "id=Testfall", "--columns", "passed=Bestanden", "-o", "main.json"
+    )
+    ended(code, 0, out + err, "20 of 20 cases pass")
+    code, out, err = runevals("gate", "r.csv", "--baseline", "main.json", *names)
+    ended(code, 1, out + err, "The pass rate of 20 cases fell by 45.0 points")

@@ -92,20 +92,14 @@ def report_of_files(paths: Sequence[Path], reading: Reading) -> RunReport:
 
 def require_not_committed(paths: Sequence[Path], settings: Settings) -> None:
     """Raises InvalidSettings for results that a change could have brought instead of a step of its job."""
-    if settings.base_side is None:
-        return
-    for path in paths:
-        if _has_committed(path, settings.repository):
+    root = settings.repository
+    for path in () if settings.base_side is None else paths:
+        is_in_one = path.is_dir() and git.tracked_in(root.resolve(), path.resolve()) != frozenset()
+        if is_in_one or git.may_be_committed(root, path):
             raise InvalidSettings(
                 f"{path} is, or has, a file of the repository: a change could bring its own results. "
                 "Write them where git tracks nothing"
             )
-
-
-def _has_committed(path: Path, repository: Path) -> bool:
-    if path.is_dir() and git.tracked_in(repository.resolve(), path.resolve()) != frozenset():
-        return True
-    return git.may_be_committed(repository, path)
 
 
 def read_report(path: Path, name: str = "", reading: Reading = AS_IT_SAYS) -> RunReport:

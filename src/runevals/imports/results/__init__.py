@@ -78,7 +78,11 @@ def parse_results(
     content: bytes, path: Path, display_path: str, reading: Reading = AS_IT_SAYS
 ) -> ImportedRun | None:
     """The results in a file's content; None if it is in no format of these. Raises InvalidDocument."""
-    return _read(opened(content, path, display_path), reading)
+    file = opened(content, path, display_path)
+    run = _read(file, reading)
+    if run is None and path.suffix.lower() in TABLES:  # which nothing else reads
+        raise _unknown(file)
+    return run
 
 
 def known_formats() -> str:

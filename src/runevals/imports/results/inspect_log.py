@@ -14,7 +14,7 @@ from runevals.imports.results.field_map import NO_SCORE, CheckMap, FieldMap, Key
 from runevals.imports.results.fields import LARGEST, Json
 from runevals.imports.results.opened import OpenedResults, loaded
 from runevals.imports.results.records import ImportedRun
-from runevals.lib.nullable import known
+from runevals.lib.nullable import if_known, known
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.source import decoded
 from runevals.records import one_line
@@ -170,7 +170,7 @@ def _why(sample: Json) -> str | None:
         message = sample["error"]["message"].text_or_none or ""
         return "cancelled, as the run ended" if message.startswith("CancelledError(") else message or NO_REASON
     reason = sample["invalidation"]["reason"].text_or_none or NO_REASON
-    return None if sample["invalidation"].value is None else f"invalidated: {reason}"
+    return if_known(lambda _: f"invalidated: {reason}", sample["invalidation"].value)
 
 
 def _sum(counts: Iterator[int | None]) -> int | None:

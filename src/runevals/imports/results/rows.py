@@ -41,6 +41,7 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
 _LANGSMITH = {"prompt": "inputs.", "output": "outputs.", "expected": "reference."}  # how these columns begin
 _CHOICE = re.compile(r"(?P<ours>[a-z_]+)=(?P<theirs>.+?)(?:\s*(?P<side>[<>]=?)\s*(?P<limit>\d+(?:\.\d+)?))?")
 _LIMITS = {"score": ("<=", ">=")}
+_ROWS = "rows are a list or lines of objects; runevals gate FILE --columns … -o FILE.json reads a side alone"
 _FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 _NUMBERS = {"passed", "latency_s", "cost_usd"}
 _NAMES = {"suite", "category", "run", "model"}
@@ -112,7 +113,7 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
     names = names_in(file)
     columns = chosen.within(names)
     for name in chosen.missing_in(file):
-        raise InvalidDocument(f"{file.display_path} has no column {name!r}{known_names(name, names)}")
+        raise InvalidDocument(f"{file.display_path} has no column {name!r}{known_names(name, names)}; {_ROWS}")
     if "id" not in columns.paths:
         raise InvalidDocument(f"{file.display_path}: no column is the id of a case; name one: --columns id=COLUMN")
     ends = {"passed", "status"} & columns.paths.keys()
