@@ -17,7 +17,9 @@ from runevals.reports.next_steps import Where, next_steps
 from runevals.reports.results_document import read_conclusion
 from runevals.verdict.causes import causes
 from tests.against_base import commit, on_main
+from tests.chat_server import Reply, chat_server
 from tests.ending import ended
+from tests.judge.replies import verdict
 from tests.reports.conclusions import HOSTILE, conclusion
 from tests.sample_reports import case, checked_case, report
 from tests.sample_suites import AGENT, ANSWERS, EXACT, SETTINGS, SUITE, WORSE, numbered
@@ -352,6 +354,36 @@ def test_a_case_that_is_judged_is_seen_with_the_same_judge(project, runevals):
     assert "see one" in out, out + err
     code, out, err = typed(runevals, printed(out)["see one"])
     ended(code, 0, out + err, "0 of 1 case passes", "Rome")
+
+
+def test_what_a_run_may_only_by_a_flag_is_seen_by_that_flag(repository, runevals):
+    """Settings that another author committed name a program that the base does not."""
+    target = "suites: [evals.json]\ntarget: {{type: python, function: '{}:answer', deterministic: true}}\n"
+    on_main(repository, "runevals.yaml", target.format("agent.py"))
+    commit(repository, {"runevals.yaml": target.format("bot.py"), "bot.py": WORSE})
+    repository.git("config", "user.email", "somebody@else.example")
+    code, out, err = runevals("--base", "main", "-q")
+    ended(code, 2, out + err, "or with --trust")
+    code, out, err = runevals("--base", "main", "-q", "--trust")
+    ended(code, 1, out + err, "1 of 2 cases regressed: a")
+    for what in ("see one", "which line"):
+        code, told, err = typed(runevals, printed(out)[what])
+        ended(code, int(what == "see one"), told + err, without=["with --trust"])
+
+
+def test_a_judge_that_only_a_flag_names_is_asked_again(repository, runevals, monkeypatch):
+    rubric = {"rubric": {"rubric": "is polite"}}
+    items = [{**item, "evaluators": {**rubric, "ExactMatch": {}}} for item in SUITE["items"][:1]]
+    on_main(repository, "evals.json", {**SUITE, "items": items})
+    commit(repository, {"agent.py": WORSE})
+    with chat_server(lambda body, _: Reply(verdict(body, 5))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code, out, err = runevals("--base", "main", "-q", "--judge-model", "big")
+        ended(code, 1, out + err, "1 of 1 case regressed: a")
+        for what in ("see one", "which line"):
+            if what in printed(out):
+                code, told, err = typed(runevals, printed(out)[what])
+                ended(code, int(what == "see one"), told + err, without=["none is configured"])
 
 
 def test_a_case_whose_answers_are_in_the_suite_is_seen_with_them(repository, runevals):

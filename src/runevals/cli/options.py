@@ -36,7 +36,7 @@ MODELS = ("target", "model", "judge", "judge_model", "no_judge")
 CALLS = (
     *("repeat", "concurrency", "judge_concurrency", "cache", "cache_target", "mcp_config", "sandbox", "executor"),
     *("ray_address", "ray_num_cpus", "ray_num_gpus", "ray_runtime_env"),
-    *("max_cost", "max_tokens", "max_calls", "max_duration"),
+    *("max_cost", "max_tokens", "max_calls", "max_duration", "trust"),
 )
 _METAVARS = {"text": "TEXT", "texts": "TEXT", "whole": "N", "number": "SHARE"}
 

@@ -190,7 +190,8 @@ def _chosen(settings: Settings) -> dict[str, object]:
         of_kind = target.program if target.traits.is_program else target.model
         name = os.path.relpath(target.program, target.base) if target.word == "path" else of_kind
         chosen |= {"target": f"{target.type}:{name}"} if name else {}
-    for judge in settings.judges if settings.origins["judge"].startswith("--") else ():
+    by_flag = any(settings.origins[name].startswith("--") for name in ("judge", "judge_model"))
+    for judge in settings.judges if by_flag else ():
         name = judge.model if judge.file is None else os.path.relpath(judge.file, settings.cwd)
         chosen["judge"] = f"{judge.type}:{name}"
     return chosen

@@ -266,7 +266,7 @@ def test_settings_without_the_target_are_completed_by_the_next_steps(project, ru
     project.write("agent.py", "def answer(prompt):\n    return 'x'\n")
     code, out, _ = runevals("init", "--yes", "--target", "python:agent.py:answer")
     assert code == 0
-    assert ("  put into the settings file: target: python:agent.py:answer\n" in out) is told, out
+    assert ('  put into the settings file: target: "python:agent.py:answer"\n' in out) is told, out
 
 
 def test_the_workflow_of_a_folder_installs_there_and_other_projects_join_it(repository, runevals, monkeypatch):
@@ -348,7 +348,7 @@ def test_a_first_run_that_fails_says_what_to_do_next_too(project, runevals):
     project.write("bot.py", "def answer(prompt):\n    raise ValueError('no')\n")
     code, out, _ = runevals("init", "--yes", "--target", "python:bot.py:answer")
     assert code == 3
-    assert "  put into the settings file: target: python:bot.py:answer\n" in out
+    assert '  put into the settings file: target: "python:bot.py:answer"\n' in out
 
 
 def test_a_folder_below_a_project_with_a_target_or_a_skill_of_its_own_becomes_a_project(

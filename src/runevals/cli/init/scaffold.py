@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 from msgspec import Struct
@@ -318,7 +318,7 @@ def _not_named(settings: Settings, loaded: LoadedSuites, prompt: PromptFile, tar
     """What to write into the settings file: its target may have more settings, and it may name other suites."""
     of_file, words = settings.file_values, target_words(target or {})
     in_file = target_words(of_file.get("target", {}))
-    is_there = words.items() <= in_file.items()
+    is_there, text = words.items() <= in_file.items(), cast("object", target)
     section = in_file if is_there else words
     suite = settings.cwd / prompt.name if prompt.is_suite else _skill_suite(settings, prompt)
     if (prompt.is_suite or prompt.is_skill) and suite.resolve() not in map(Path.resolve, loaded.files):
@@ -328,9 +328,9 @@ def _not_named(settings: Settings, loaded: LoadedSuites, prompt: PromptFile, tar
         yield f"  name its suite in the settings file: suites: {names}"
     name = str(prompt.key(section)).removeprefix("target.")
     if name not in {*section, "None", "suites"}:
-        is_there, target = False, json.dumps({**section, name: prompt.name}, ensure_ascii=False)
+        is_there, text = False, {**section, name: prompt.name}
     if not is_there and "targets" not in of_file and target != "skill":
-        yield f"  put into the settings file: target: {target}"
+        yield f"  put into the settings file: target: {json.dumps(text, ensure_ascii=False)}"
 
 
 def _next_skill(settings: Settings, suites: Sequence[Suite], here: Path) -> Iterator[str]:

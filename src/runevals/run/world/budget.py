@@ -136,7 +136,8 @@ class Budget:
         """If a limited amount of an answer is unknown, ends the run, also if the answer was stored earlier."""
         if self._limits.cost_usd is not None and answer.cost_usd is None:
             where = f"name the price of {answer.model} in the settings, `prices:` (for a change, the base's count)"
-            where = where if answer.model else "a program reports it as `costUSD`, or its `model` for `prices:`"
+            of_program = "a program reports it as `costUSD`, or its `model`, `inputTokens` and `outputTokens`"
+            where = where if answer.model and answer.input_tokens is not None else of_program
             self._unknown(f"--max-cost cannot be kept: what a call costs is unknown; {where}")
         elif self._limits.tokens is not None and (answer.input_tokens is None or answer.output_tokens is None):
             where = "a program reports them as `inputTokens` and `outputTokens`"
