@@ -106,9 +106,12 @@ def test_the_number_of_runs_that_a_report_asks_for_settles_it_where_nothing_is_r
         return code, out + err
 
     code, text = compared(3)
-    ended(code, 3, text, "Not known – ", "(`repeat`), or `--base REF` without `verify: off`")
-    code, text = compared(re.search(r"(\d+) runs of each case on both sides", text)[1])
-    ended(code, 1, text, "1 of 6 cases regressed")
+    ended(code, 3, text, "Not known – ", "`-o`) for `runevals compare`, or `--base REF` without `verify: off`")
+    runs = re.search(r"(\d+) runs of each case on both sides", text)[1]
+    compared(runs)  # leaves the base
+    assert runevals("--baseline", "none", "-q", "--repeat", runs, "-o", "head.json")[0] == 0
+    code, out, err = runevals("compare", "base.json", "head.json")
+    ended(code, 1, out + err, "1 of 6 cases regressed")
 
 
 def test_a_branch_that_changes_nothing_is_green_after_one_and_a_half_runs_at_most(agent, world, runevals):

@@ -47,7 +47,7 @@ def compare_with_base(
     with runner_of(head, baseline, request) as runner:
         of_base = (baseline.report, baseline.source)
         report, comparison = settled(runner, *of_base, rule, fresh=baseline.fresh, acceptable=acceptable)
-    error = runner.base_error or runner.trouble  # why fresh runs could not be made
+    error = runner.trouble or runner.base_error  # why fresh runs could not be made
     caveats = (*comparison.caveats, *filter(None, [error]))
     comparison = replace(comparison, caveats=caveats, base_error=runner.base_error)
     return report, with_context(comparison, baseline, request.weakenings)

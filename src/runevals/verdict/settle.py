@@ -139,21 +139,20 @@ def is_open(head: RunReport, base: RunReport, rule: RegressionRule) -> bool:
 
 
 def _rounds(runner: Runner, base: RunReport, rule: RegressionRule) -> Sides:
-    """Rounds of the head: more than one only for a question about the whole or a part, or without fresh runs."""
+    """Rounds of the head: more than one only for a question about the whole or a part."""
     sides, done = Sides.of(runner.next_round(), base), 1
     most = 1 if runner.all_rounds else runner.planned
-    while done < most and _needs_more(sides, rule, done, alone=bool(runner.why_no_rounds)):
+    while done < most and _needs_more(sides, rule, done):
         sides, done = Sides.of(runner.next_round(), base), done + 1
     return sides
 
 
-def _needs_more(sides: Sides, rule: RegressionRule, done: int, *, alone: bool) -> bool:
-    """Whether something looks lost after so many rounds, and another may be made; `alone`: no fresh runs are."""
+def _needs_more(sides: Sides, rule: RegressionRule, done: int) -> bool:
+    """Whether something looks lost after so many rounds, and another one may be made."""
     if sides.head.run.stopped is not None or sides.deterministic:
         return False
-    lost = alone and any(pair.regressed for pair in sides.due)
     edited = [pair for pair in sides.edited if pair.before.runs]
-    return lost or parts_of([*sides.due, *edited], rule).smallest_p <= SCREENS[min(done, len(SCREENS)) - 1]
+    return parts_of([*sides.due, *edited], rule).smallest_p <= SCREENS[min(done, len(SCREENS)) - 1]
 
 
 class Look(Struct, frozen=True, kw_only=True):
