@@ -106,7 +106,7 @@ def test_the_number_of_runs_that_a_report_asks_for_settles_it_where_nothing_is_r
         return code, out + err
 
     code, text = compared(3)
-    ended(code, 3, text, "Not known – ", "`-o`) for `runevals compare`, or `--base REF` without `verify: off`")
+    ended(code, 3, text, "Not known – ", "(`-o`) for `runevals compare`, or `--base REF` without")
     runs = re.search(r"(\d+) runs of each case on both sides", text)[1]
     compared(runs)  # leaves the base
     assert runevals("--baseline", "none", "-q", "--repeat", runs, "-o", "head.json")[0] == 0

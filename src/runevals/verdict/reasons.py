@@ -17,7 +17,8 @@ EXIT_CODES: Mapping[State, int] = {
 }
 _ACCEPT = "fix it, or accept it: `runevals accept`"
 _BOTH_SIDES = "more runs on both sides"
-_MORE_RUNS = f"{_BOTH_SIDES} (`--repeat`, `-o`) for `runevals compare`, or `--base REF` without `verify: off`"
+_ALONE = "of each alone (`-o`) for `runevals compare`"
+_MORE_RUNS = f"{_BOTH_SIDES} (`repeat`), or {_ALONE}, or `--base REF` without `verify: off`"
 _ELSEWHERE = {
     "tool": f"{_BOTH_SIDES} by your tool, or `runevals gate --base REF` with `rerun` in its settings",
     "function": f"{_BOTH_SIDES} (`repeat`)",
