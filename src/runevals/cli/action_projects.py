@@ -32,11 +32,11 @@ def measured_projects(step: Step) -> Results:
     prepared = {project: _prepared(project, step) for project in _projects(step.raw)}
     parts: list[Part] = []
     for project, _ in to_run((project, of_project.raw) for project, (of_project, _) in prepared.items()):
-        of_project, run = prepared[project]
+        own, run = prepared[project]
         say(f"\n== {project.name} ({project.config})")
         is_interrupted = any(part.conclusion.verdict.exit_code == INTERRUPTED for part in parts)
-        left = nothing_measured(of_project.settings, unmeasured("the job was interrupted before", INTERRUPTED))
-        [part] = (_without_run(left, of_project) if is_interrupted else run()).parts
+        left = unmeasured("the job was interrupted before", INTERRUPTED)
+        [part] = (_without_run(nothing_measured(own.settings, left), own) if is_interrupted else run()).parts
         parts.append(replace(part, name=project.name))
     return Results(parts=parts, kind="project")
 

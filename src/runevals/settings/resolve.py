@@ -198,10 +198,6 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     if values["against"] == "none" and origins["against"] == _flag("against") and not in_ci(raw.environment):
         gates = tuple(gate for gate in gates if gate.metric != "lift")
     check_target(values["against"], gates)
-    # Of one of several targets that runs alone, no other target is compared with it.
-    against = (
-        None if values["against"] in {"none", *(() if targets.several else targets.known)} else values["against"]
-    )
     require_artifact_name(values["baseline_artifact"] or "", f"{_source_of('baseline_artifact', origins, file)}: ")
     shard = None
     if values["shard"]:
@@ -268,7 +264,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             baseline_named=not endpoints.is_in_file("baseline"),
             reading=Reading(columns=values["columns"]),
             mark=mark,
-            against=against,
+            against=_against(values["against"], targets),
             changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),
             changed_cases=values["changed_only"] == "cases",
             depends_on=tuple(str(endpoints.folder("depends_on") / pattern) for pattern in values["depends_on"]),
@@ -316,6 +312,12 @@ def _baseline(raw: RawEndpoint) -> str | None:
     if source in (None, "none"):
         return None
     return baseline_address(source, "baseline: ") or str(raw.folder("baseline") / source)
+
+
+def _against(name: str | None, targets: TargetChoice) -> str | None:
+    """What is compared besides the base: of one of several targets that runs alone, no other target."""
+    alone = name in targets.known and not targets.several
+    return None if name == "none" or alone else name
 
 
 def _granted(raw: RawEndpoint) -> Ledger:

@@ -75,6 +75,7 @@ def as_sarif(result: ValidationResult) -> str:
     meanings = dict(RULES)
     for rule in (problem.rule for problem in result.problems):
         meanings.setdefault(rule, f"A hint for the suite's author: {rule.removeprefix(HEALTH).replace('-', ' ')}.")
+    rules = [*meanings]
     driver = {
         "name": "runevals",
         "version": __version__,
@@ -83,7 +84,7 @@ def as_sarif(result: ValidationResult) -> str:
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
-        "results": [_result(problem, [*meanings]) for problem in result.problems],
+        "results": [_result(problem, rules) for problem in result.problems],
     }
     return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2)
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Set
-from operator import attrgetter
+from collections.abc import Iterator, Set
 from statistics import fmean
 
 from runevals.records import CaseReport, Comparison, Conclusion, Finding, GateState, Reason, State
@@ -12,7 +11,6 @@ from runevals.records.rules import CATEGORY_GATES
 from runevals.verdict.matching import Key, Pair
 
 CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})  # by fresh runs
-_VALUES: Mapping[str | None, str] = {"share": "values"}  # of a side, by the metric of a part; else its outcomes
 LEAST_PART = 0.5  # of the fall of a score: what fell less is as much by chance
 
 
@@ -69,12 +67,13 @@ def _lost_together(comparison: Comparison, proven: Set[Key]) -> Iterator[Key]:
 
 def _drops(comparison: Comparison, part: Finding) -> Iterator[tuple[Key, float]]:
     """What each case of a part that failed, or whose score fell, lost of the part's metric."""
+    scored = part.metric == "share"
     for change in comparison.of_kind("regressed", "worse"):
         base, head = change.base, change.head
         if base is not None and head is not None and is_in(head, part):
             pair = Pair.of(base, head)
-            value = attrgetter(_VALUES.get(part.metric, "outcomes"))
-            yield (change.suite, change.key), fmean(value(pair.before)) - fmean(value(pair.now))
+            before, now = (fmean(side.values if scored else side.outcomes) for side in (pair.before, pair.now))
+            yield (change.suite, change.key), before - now
 
 
 def is_in(case: CaseReport, part: Finding) -> bool:

@@ -294,15 +294,15 @@ def _partners(base: Cases, head: Cases) -> dict[Key, Key]:
         lambda before, now: {key: key for key in before.keys() & now.keys()},  # edited
         _edited_prompts,
     ):
-        partners |= find(_without(base, set(partners.values())), _without(head, partners))
+        partners |= find(without(base, set(partners.values())), without(head, partners))
     return partners | _edited_elsewhere(partners, base, head)
 
 
 def _edited_elsewhere(partners: Mapping[Key, Key], base: Cases, head: Cases) -> dict[Key, Key]:
     """The cases whose key is where other cases of their suite went."""
     suites = grouped((was[0], now[0]) for now, was in partners.items())
-    left = _without(head, partners)
-    gone = _without(base, set(partners.values()))
+    left = without(head, partners)
+    gone = without(base, set(partners.values()))
     places = {was: (suite, was[1]) for was in gone for suite in suites.get(was[0], ()) if (suite, was[1]) in left}
     return {now: was for was, now in places.items()}
 
@@ -350,10 +350,6 @@ def _renamed(base: Cases, head: Cases, label: Callable[[CaseReport], object]) ->
     before, now = (grouped((label(case), key) for key, case in cases.items()) for cases in (base, head))
     both = before.keys() & now.keys()
     return {key: old for content in both for key, old in zip(now[content], before[content], strict=False)}
-
-
-def _without(cases: Cases, keys: Container[Key]) -> Cases:
-    return without(cases, keys)
 
 
 def _pair(base: CaseReport, head: CaseReport) -> Pair:

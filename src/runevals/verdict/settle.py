@@ -152,7 +152,11 @@ def _needs_more(sides: Sides, rule: RegressionRule, done: int) -> bool:
     if sides.head.run.stopped is not None or sides.deterministic:
         return False
     edited = [pair for pair in sides.edited if pair.before.runs]
-    return parts_of([*sides.due, *edited], rule).smallest_p <= SCREENS[min(done, len(SCREENS)) - 1]
+    return parts_of([*sides.due, *edited], rule).smallest_p <= _screen(done)
+
+
+def _screen(rounds: int) -> float:
+    return SCREENS[min(rounds, len(SCREENS)) - 1]
 
 
 class Look(Struct, frozen=True, kw_only=True):
@@ -165,7 +169,7 @@ class Look(Struct, frozen=True, kw_only=True):
     @classmethod
     def at(cls, sides: Sides, rule: RegressionRule) -> Look:
         rounds = max((len(pair.head.attempts) for pair in sides.pairs), default=1)
-        tested = parts_of(sides.due, rule, alpha=SCREENS[min(rounds, len(SCREENS)) - 1])
+        tested = parts_of(sides.due, rule, alpha=_screen(rounds))
         gain = min((test.gain_p_value for test in tested.whole.values()), default=1.0)
         lost = {(each.family, each.name) for each in tested.findings if each.state is State.WORSE}
         suspected = [each for each in tested.findings if (each.family, each.name) in lost]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -99,10 +99,9 @@ class Sides(Struct, frozen=True):
             return asks if any(absent[:1]) else ""  # what did not run has no file
         where = f" in {suite}" if len(due) > 1 else ""
         judge = phrase(self.judged, ", or two judges scored them (judge both sides again: compare --rejudge)")
-        lacks = defaultdict[str, Counter[str]](Counter)
-        for pair in self.matched.both:
-            lacks[pair.base.suite].update(check for _, check in missing_scores(pair))
-        which = phrase(short_list([f"{check} in {count}" for check, count in lacks[suite].items()]), " ({})")
+        of_suite = (pair for pair in self.matched.both if pair.base.suite == suite)
+        lacks = Counter(check for pair in of_suite for _, check in missing_scores(pair))
+        which = phrase(short_list([f"{check} in {count}" for check, count in lacks.items()]), " ({})")
         number = f"{phrase(asks, '{} Only') or 'only'} {left[suite]}"
         return (
             f"{number} of the base's {plural(due[suite], 'case')}{where} can be compared, the others "

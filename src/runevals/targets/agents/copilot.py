@@ -42,8 +42,9 @@ class _Reader(Reader):
             case "assistant.turn_start":
                 self.turns = (self.turns or 0) + 1
             case "assistant.usage":
-                more = usage_of(data, *_TOKENS)  # of one more request
-                both = zip(astuple(self.usage), astuple(more), strict=True)
+                both = zip(
+                    astuple(self.usage), astuple(usage_of(data, *_TOKENS)), strict=True
+                )  # of one more request
                 self.usage = Usage(*(whole_total(known(amounts)) for amounts in both))
             case "tool.execution_start":
                 self.called(data["toolCallId"], data["toolName"], data.get("arguments"))
