@@ -189,12 +189,17 @@ def not_gated(repository: Path) -> Iterator[str]:
         return
     with suppress(RunevalsError):  # there are no projects
         missing += [one for one in projects_in(repository) if gated.isdisjoint({one.name, one.config})]
-    runs = sum("mode" not in inputs for _, inputs in steps)
-    for file, inputs in steps[:1] if missing else ():
+    runs, tools = list[Project](), list[Project]()
+    for one in missing if steps else ():
+        (runs, tools)[bool(_gated_by(settings_of(one, RawSettings(cwd=repository))))].append(one)
+    for file, inputs in steps[:1] if runs else ():
         replaced = phrase("config" in inputs, " in place of config:")
         way = f"under with: of the step of runevals, write all_projects: true{replaced}"
-        step = f"add a step: - {{uses: runevals/runevals@{ACTION_REF}, with: {{config: {missing[0].config}}}}}"
-        yield f"not gated: {short_list([one.name for one in missing])}; in {file}, {way if runs == 1 else step}"
+        step = f"add a step: - {{uses: runevals/runevals@{ACTION_REF}, with: {{config: {runs[0].config}}}}}"
+        one_runs = sum("mode" not in inputs for _, inputs in steps) == 1
+        yield f"not gated: {short_list([one.name for one in runs])}; in {file}, {way if one_runs else step}"
+    if tools:
+        yield f"not gated: {short_list([one.name for one in tools])}; in its folder: runevals init --gate TOOL"
 
 
 def gate_command(settings: Settings) -> str:
@@ -228,16 +233,19 @@ def to_run(projects: Iterable[tuple[Project, RawSettings]]) -> Sequence[tuple[Pr
     """
     runs = []
     for project, raw in projects:
-        gate = ""
-        with suppress(RunevalsError, FileNotFoundError):  # the change removes its folder
-            gate = gate_command(resolve(raw))
-        if gate:
+        if gate := _gated_by(raw):
             notice(f"{project.name}: nothing to run, its results are gated by {gate}")
         else:
             runs.append((project, raw))
     if not runs:
         raise InvalidSettings("no project here has anything to run: their results are gated")
     return runs
+
+
+def _gated_by(raw: RawSettings) -> str:
+    with suppress(RunevalsError, FileNotFoundError):  # the change removes its folder
+        return gate_command(resolve(raw))
+    return ""
 
 
 def _gated_results(settings: Settings) -> Iterator[str]:

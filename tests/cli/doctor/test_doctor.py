@@ -283,3 +283,17 @@ def test_a_project_whose_results_a_workflow_gates_is_told_its_own_command(reposi
         assert "not gated" not in out
     repository.write("other/runevals.yaml", "version: 1\n")
     assert "– projects  not gated: other; in .github/workflows/evals.yml, add a step: " in runevals("doctor")[1]
+
+
+def test_a_project_that_has_only_results_of_a_tool_is_gated_as_doctor_says(repository, runevals, monkeypatch):
+    """A step that runs its suites would find none."""
+    for name in ("other", "tool"):
+        repository.write(f"{name}/runevals.yaml", "rerun: [pytest]\n")
+    monkeypatch.chdir(repository.path / "other")
+    runevals("init", "--gate", "pytest")
+    monkeypatch.chdir(repository.path)
+    assert "– projects  not gated: tool; in its folder: runevals init --gate TOOL" in runevals("doctor")[1]
+    monkeypatch.chdir(repository.path / "tool")
+    runevals("init", "--gate", "pytest")
+    monkeypatch.chdir(repository.path)
+    assert "not gated: tool" not in runevals("doctor")[1]
