@@ -567,6 +567,19 @@ def test_a_service_that_did_not_run_is_no_pass(project, runevals):
     assert accepted.count("removed") == 5
 
 
+def test_what_a_run_that_ended_early_did_not_reach_is_accepted_only_after_what_it_lost(project, runevals):
+    """`accept --all` of a report that is cut would take the tests that are missing in it, too."""
+    project.write("base.xml", junit())
+    cut = junit(failing=(1,)).replace('"test_kb" name="test_1', '"test_kb" name="lost').split("<testcase")[:3]
+    project.write("now.xml", "<testcase".join(cut).replace("lost", "test_1") + "</testsuite></testsuites>")
+    for keys, advised in (("test_1",), "accept test_kb.test_1 --reason"), (range(40), "accept --all --reason"):
+        code, out, _ = runevals("gate", "now.xml", "--baseline", "base.xml")
+        ended(code, 1, out, f"wanted?  runevals {advised}")
+        _, out, _ = runevals("accept", "--all", "--reason", "it is wanted")
+        assert f"{len(keys) - 1 or 1} case" in out, out
+    assert "39 cases will be accepted" in runevals("gate", "now.xml", "--baseline", "base.xml")[1]
+
+
 def test_a_test_that_two_projects_lost_can_be_accepted_of_one(repository, runevals):
     test = '<testsuite name="s"><testcase classname="a" name="t">{}</testcase></testsuite>'
     for name in ("search", "support"):

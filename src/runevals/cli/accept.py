@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence, Set
 from glob import escape
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from runevals.reports.past_results import readable
 from runevals.run.load import accepted_file
 from runevals.suites.accepted import MAX_REASON, content_of, read_entries, written
 from runevals.verdict.accepted import lost_cases
-from runevals.verdict.lost_together import blocking_losses, cleared_keys
+from runevals.verdict.lost_together import blocking_losses, cleared_keys, to_accept
 
 if TYPE_CHECKING:
     from runevals.records import AcceptedLoss, CaseReport, Conclusion
@@ -80,16 +81,20 @@ def command(
     assert conclusion.comparison is not None  # noqa: S101 - it was chosen for that
     lost, proven = lost_cases(conclusion), blocking_losses(conclusion)
     these = proven or {(loss.suite, loss.case) for loss in lost} - cleared_keys(conclusion.comparison)
-    together = [loss for loss in lost if (loss.suite, loss.case) in these]
+    together = _among(lost, these)
     losses = [one for name in categories for one in _of_category(name, together, conclusion, path)]
     losses += [one for key in cases for one in _of(key, lost, conclusion, path)]
-    losses += together if everything else ()
+    losses += _among(together, to_accept(conclusion) or these) if everything else ()
     if not losses:
         raise InvalidSettings(f"no case was lost in {path}; there is nothing to accept")
     chosen = [replace(loss, reason=reason) for loss in losses]
     of_other_targets = readable(sorted(path.parent.glob(f"{escape(run_of(path))}.*.json")))
     beside = [loss for _, one in of_other_targets for loss in lost_cases(one)]
     _write(file, chosen, lost, beside, proven)
+
+
+def _among(losses: _Losses, keys: Set[Key]) -> _Losses:
+    return [loss for loss in losses if (loss.suite, loss.case) in keys]
 
 
 def _cases_of_both_sides(conclusion: Conclusion) -> Sequence[CaseReport]:
@@ -125,7 +130,7 @@ def _write(path: Path, chosen: _Losses, lost: _Losses, beside: _Losses, proven: 
     """Adds the entries to those in the file that are still about a loss. Raises InvalidSuite for a broken file."""
     require_no_link(path)
     before = read_entries(content_of(path), path.name) if path.is_file() else ()
-    about = {loss.identity for loss in (*lost, *beside)}
+    about = {*map(attrgetter("identity"), (*lost, *beside))}
     stay = (entry for entry in before if entry.identity in about)
     entries = {entry.identity: entry for entry in (*stay, *chosen)}
     write_whole(path, written([*entries.values()]))

@@ -16,7 +16,7 @@ from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
 from runevals.records import FRESH, CaseReport, CauseGroup, Causes, Change, Comparison, Conclusion, State
 from runevals.verdict.headlines import strongest
-from runevals.verdict.lost_together import blocking_losses, is_in
+from runevals.verdict.lost_together import is_in, to_accept
 from runevals.verdict.matching import Key
 
 # What a run of one case needs as well.
@@ -58,7 +58,7 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
     commit, model, source, changes = (None, None, "", ()) if comparison is None else _of_base(comparison)
     # A model that a flag names would answer for the base, too.
     base = None if run.target.type == "recorded" or run.settings.get("model", model) != model else commit
-    proven = blocking_losses(conclusion) - {(loss.suite, loss.case) for loss in conclusion.waiting}
+    proven = to_accept(conclusion)
     cases = {  # of which a run alone shows something, and whose names can be typed, and say nothing else
         (case.suite, case.key): case
         for case in conclusion.report.cases

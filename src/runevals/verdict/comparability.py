@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import timedelta
 
 from runevals.lib.nullable import if_known
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 from runevals.records import CaseReport, ModelIdentity, Outcome, RegressionRule, RunReport
 from runevals.records.agent import AGENTS
 from runevals.verdict.matching import is_judged
@@ -28,7 +28,7 @@ def _judge_name(judge: ModelIdentity | None) -> str:
     if judge is None:
         return "none"
     votes = judge.detail.get("votes", 1)
-    return (judge.model or judge.type) + (f" by {votes} votes" if votes != 1 else "")
+    return (judge.model or judge.type) + phrase(votes != 1, f" by {votes} votes")
 
 
 def other_target(head: RunReport, base: RunReport) -> str:

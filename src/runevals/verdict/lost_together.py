@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Set
+from operator import attrgetter
 from statistics import fmean
 
 from runevals.records import CaseReport, Comparison, Conclusion, Finding, GateState, Reason, State
@@ -11,13 +12,14 @@ from runevals.records.rules import CATEGORY_GATES
 from runevals.verdict.matching import Key, Pair
 
 CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})  # by fresh runs
+_KEY = attrgetter("suite", "key")
 LEAST_PART = 0.5  # of the fall of a score: what fell less is as much by chance
 
 
 def lost_keys(comparison: Comparison) -> frozenset[Key]:
     """Suite and key of each lost case: one that is proven lost in a form that both sides have, or its part."""
     proven = {each.key for each in comparison.cases(State.WORSE) if not each.edited}
-    proven |= {(change.suite, change.key) for change in comparison.lost_cases}
+    proven.update(map(_KEY, comparison.lost_cases))
     return frozenset(proven.union(_lost_together(comparison, proven)))
 
 
@@ -43,9 +45,20 @@ def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
     # Another tool's cases are not run in their old form, nor with the check that they lack now.
     is_strict = "weakening" in {each.metric for each in failed} or (too_few and conclusion.report.run.of_tool)
     weaker = comparison.weakenings if is_strict else gone
-    sides = conclusion.report.cases, comparison.base.cases  # what is weaker may be a setting
-    cases = {(one.suite, one.key) for side in sides if weaker for one in side}
-    return lost_keys(comparison).union(keys, cases.intersection((one.suite, one.key) for one in weaker))
+    weak = {*map(_KEY, weaker)}.intersection(map(_KEY, (*conclusion.report.cases, *comparison.base.cases)))
+    return lost_keys(comparison).union(keys, weak)  # what is weaker may be a setting, and no case
+
+
+def to_accept(conclusion: Conclusion) -> frozenset[Key]:
+    """What blocks and nobody has accepted; if that is all, also what is gone from the results of a tool.
+
+    Those of a run that ended early lack what it did not reach.
+    """
+    acceptance, comparison = conclusion.acceptance, conclusion.comparison
+    accepted = (*conclusion.waiting, *(acceptance.losses if acceptance else ()))
+    left = blocking_losses(conclusion).difference((loss.suite, loss.case) for loss in accepted)
+    gone = comparison.of_kind("removed") if comparison and conclusion.report.run.of_tool else ()
+    return left.difference(map(_KEY, gone)) or left
 
 
 def _lost_together(comparison: Comparison, proven: Set[Key]) -> Iterator[Key]:
