@@ -20,7 +20,7 @@ _BOTH_SIDES = "more runs on both sides"
 _ALONE = "of each alone (`-o`) for `runevals compare`"
 _MORE_RUNS = f"{_BOTH_SIDES} (`repeat`), or {_ALONE}, or `--base REF` without `verify: off`"
 _ELSEWHERE = {
-    "tool": f"{_BOTH_SIDES} by your tool, or `runevals gate --base REF` with `rerun` in its settings",
+    "tool": f"{_BOTH_SIDES} by your tool, or `--base REF` and `rerun` where `runevals gate` reads it",
     "function": f"{_BOTH_SIDES} (`repeat`)",
 }
 

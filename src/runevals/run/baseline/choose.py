@@ -99,8 +99,8 @@ def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBas
             side = request.settings.base_side
             assert side is not None  # noqa: S101 - settled from the same ref
             ways = "compare with another commit (--base REF) or a stored result (--baseline FILE)"
-            allow = phrase(side.file, f", or let it pass: `on_unknown: pass` in {side.display_name}")
-            raise ExternalError(f"{why}\n{ways}{allow}") from error
+            allow = f", or let it pass: `on_unknown: pass` in {side.display_name}, merged past this check"
+            raise ExternalError(f"{why}\n{ways}{phrase(side.file, allow)}") from error
         return _not_run(StoredBase(notices=notices, commit=commit), why)
 
 
