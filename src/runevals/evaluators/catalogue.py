@@ -265,8 +265,7 @@ def _simple_types(cls: type[Evaluator]) -> Mapping[str, tuple[type, ...]]:
 def _required(cls: type[Evaluator]) -> frozenset[str]:
     """The options without a default."""
     missing = dataclasses.MISSING
-    fields = options_of(cls)
-    return frozenset(f.name for f in fields if f.default is missing and f.default_factory is missing)
+    return frozenset(f.name for f in options_of(cls) if f.default is missing and f.default_factory is missing)
 
 
 @cache

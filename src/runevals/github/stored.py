@@ -152,8 +152,7 @@ def unfinished(api: Api, query: StoredQuery, files: Iterable[str]) -> StoredRun 
     Only one whose result may be used counts.
     """
     for file in files if query.commit is not None else ():
-        of_file = _of(api, replace(query, workflow=file), 0, finished=False, head_sha=query.commit or "")
-        for run in of_file:
+        for run in _of(api, replace(query, workflow=file), 0, finished=False, head_sha=query.commit or ""):
             return run if file == query.workflow else replace(run, workflow=file)
     return None
 

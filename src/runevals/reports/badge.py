@@ -33,5 +33,4 @@ def of_strength(noticed: float | None) -> str:
 
 
 def _badge(label: str, message: str, colour: str) -> str:
-    badge = {"schemaVersion": 1, "label": label, "message": message, "color": colour}
-    return json.dumps(badge, indent=1) + "\n"
+    return json.dumps({"schemaVersion": 1, "label": label, "message": message, "color": colour}, indent=1) + "\n"

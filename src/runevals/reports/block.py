@@ -163,8 +163,7 @@ def _plain_row(block: Block, row: CauseRow) -> Iterator[str]:
 
 def _examples_of(block: Block, row: CauseRow) -> Iterator[Example]:
     """The cases of a row, or one of them if they are many: then the row says what they have in common."""
-    names = row.examples if row.cases <= MOST_EXAMPLES else row.examples[:1]
-    return map(block.example_of, names)
+    return map(block.example_of, row.examples if row.cases <= MOST_EXAMPLES else row.examples[:1])
 
 
 def _what(row: CauseRow) -> str:

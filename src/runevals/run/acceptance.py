@@ -63,8 +63,7 @@ def matching(conclusion: Conclusion, entries: Sequence[AcceptedLoss]) -> tuple[A
     if conclusion.verdict.exit_code not in ACCEPTABLE:
         return ()
     lost = {loss.identity for loss in lost_cases(conclusion)}
-    known = {entry.identity: entry for entry in entries if entry.identity in lost}
-    return tuple(known.values())
+    return tuple({entry.identity: entry for entry in entries if entry.identity in lost}.values())
 
 
 def with_acceptance(conclusion: Conclusion, acceptance: Acceptance, rules: GateRules) -> Conclusion:

@@ -178,8 +178,7 @@ def _case(imported: ImportedCase, path: str) -> CaseReport:
         location=Location(file=imported.file or path, line=imported.line),
         fingerprint=fingerprint([imported.content]),
     )
-    turns = _with_checks([attempt.turn for attempt in imported.attempts])
-    both = zip(imported.attempts, turns, strict=True)
+    both = zip(imported.attempts, _with_checks([attempt.turn for attempt in imported.attempts]), strict=True)
     return case_report(case, [_attempt(number, *one) for number, one in enumerate(both, start=1)])
 
 

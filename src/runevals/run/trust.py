@@ -52,8 +52,7 @@ def _require_trusted(settings: Settings, file: SettingsFile) -> None:
 
 
 def _reached(settings: Settings, file: SettingsFile, values: Mapping[str, Any], commit: str | None) -> Ledger:
-    servers = servers_at(settings.repository, file.base, commit)
-    return capabilities(values, settings.environment, servers)
+    return capabilities(values, settings.environment, servers_at(settings.repository, file.base, commit))
 
 
 def _values_at(settings: Settings, file: SettingsFile, commit: str) -> Mapping[str, Any] | None:

@@ -52,8 +52,7 @@ class RecordedTarget(Struct, frozen=True):
 
     def answer(self, conversation: Conversation) -> Response:
         """The recorded answer for this case, attempt and turn."""
-        attempts = (conversation.attempt, 1) if self.reuse else (conversation.attempt,)
-        for attempt in attempts:
+        for attempt in (conversation.attempt, 1) if self.reuse else (conversation.attempt,):
             for suite in (conversation.suite, None):
                 response = self.answers.get((suite, conversation.case, attempt, conversation.turn))
                 if response is not None:

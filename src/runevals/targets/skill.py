@@ -59,8 +59,7 @@ class SkillTarget:
         if answer.error == "evaluator_syntax":  # it was never called
             return failed("target_failed", f"the skill {skill} cannot be loaded: {answer.reason}")
         if answer.error == "evaluator_no_json":
-            refused = failed(NO_JSON, f"the skill {skill}: {answer.reason}")
-            return replace(refused, latency_s=answer.duration_s)
+            return replace(failed(NO_JSON, f"the skill {skill}: {answer.reason}"), latency_s=answer.duration_s)
         if answer.error == "evaluator_bad_result":  # it returned, so the skill did not refuse
             return failed("target_unparseable", f"the skill {skill}: {answer.reason}")
         if answer.error is not None:

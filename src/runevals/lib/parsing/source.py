@@ -155,8 +155,7 @@ class Place(Location):
         return getattr(place, name)
 
     def __reduce__(self) -> tuple[object, ...]:
-        make = partial(Location, file=self.file, line=self.line, column=self.column, pointer=self.pointer)
-        return make, ()
+        return partial(Location, file=self.file, line=self.line, column=self.column, pointer=self.pointer), ()
 
 
 def pointer(json_path: JsonPath) -> str:

@@ -24,8 +24,7 @@ def rerooted(raw: RawSettings, cwd: Path, head: Head | None = None) -> RawSettin
     It still is a job of a CI system.
     """
     old, new = (repository_root(folder.resolve()) for folder in (raw.cwd, cwd))
-    texts = [*_texts(list(raw.flags.values())), *raw.inputs.values(), *raw.environment.values()]
-    roots = _spellings(old, texts)
+    roots = _spellings(old, [*_texts(list(raw.flags.values())), *raw.inputs.values(), *raw.environment.values()])
 
     def moved(value: object) -> object:
         if isinstance(value, str):

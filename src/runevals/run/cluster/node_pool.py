@@ -99,8 +99,7 @@ class Nodes:
         for _ in range(MOST_TRIES):
             member = self._least_busy(home)
             try:
-                call = member.actor.answer.remote(conversation, conversation_id)
-                answered: NodeAnswer = self._ray.get(call)
+                answered: NodeAnswer = self._ray.get(member.actor.answer.remote(conversation, conversation_id))
             except self._ray.exceptions.RayTaskError:
                 raise  # an internal error, which another node would have as well
             except self._ray.exceptions.RayError:

@@ -22,8 +22,7 @@ def text_redactor(
     settings: Settings, sandbox: ScriptRunner, others: Sequence[Settings] = ()
 ) -> Callable[[str], str]:
     """Redacts both in a text. `others` are the settings of further targets of the run, which have keys too."""
-    names = [name for each in (settings, *others) for name in each.key_names]
-    secrets = redactor(settings.environment, names)
+    secrets = redactor(settings.environment, [name for each in (settings, *others) for name in each.key_names])
     if not settings.redaction.redact_patterns:
         return secrets
     from runevals.run.redaction.patterns import PatternRedactor  # most have none

@@ -221,8 +221,7 @@ class _Asking:
                 self._name(of, place, passed)
         if of.right is None:
             return
-        edits = harmful(of.right, text=of.looks_at_text, tools="tools" in of.families)
-        for edit in edits:
+        for edit in harmful(of.right, text=of.looks_at_text, tools="tools" in of.families):
             if edit.kind is not None and (through := self._lets_through(of, edit.response)) is not None:
                 self._count(of, edit.kind, str(edit), edit.response, noticed=not through)
         self._try_harmless(of, of.right)

@@ -149,8 +149,7 @@ class Workspaces:
                 origins = _filled(root / "work", source, spec, conversation.files)
                 fresh = stamps(root / "work")
             before = self._set_up(root, spec, fresh, origins) if spec.setup else fresh
-            attempt = Attempt(root=root, before=before, origins=origins, spec=spec)
-            return _with_restorable(attempt, conversation)
+            return _with_restorable(Attempt(root=root, before=before, origins=origins, spec=spec), conversation)
         except BaseException:
             remove_folder(root)
             raise

@@ -366,8 +366,7 @@ class _Loader:
         if not isinstance(declared, str) or declared in FORMATS:
             return options
         message = f"'{declared}' is not one of {', '.join(FORMATS)}; read as {FORMATS[0]}, the default"
-        problem = self.source.warning((*at, "citation_format"), message, key=True)
-        self.problems.append(problem)
+        self.problems.append(self.source.warning((*at, "citation_format"), message, key=True))
         return {name: option for name, option in options.items() if name != "citation_format"}
 
     def _load_turn(self, raw: Mapping[str, Any], json_path: JsonPath, checks: Checks, location: Location) -> Turn:
@@ -409,8 +408,7 @@ class _Loader:
     def _report(
         self, at: JsonPath, message: str, level: Level = "error", *, key: bool = False, rule: str = "meaning"
     ) -> None:
-        problem = self.source.problem(self._in_file(at), message, key=key, rule=rule, level=level)
-        self.problems.append(problem)
+        self.problems.append(self.source.problem(self._in_file(at), message, key=key, rule=rule, level=level))
 
 
 def _citations(value: object) -> tuple[Citation, ...] | None:

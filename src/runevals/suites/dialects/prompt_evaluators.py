@@ -62,8 +62,7 @@ class Evaluators(Reader, frozen=True, kw_only=True):
     def _uses(self, name: str, json_path: JsonPath) -> list[EvaluatorSpec]:
         """The evaluator of GitHub that is named; one that nothing here measures is lost with a warning."""
         if name not in USES:
-            message = f"'{name}' is lost: no evaluator here measures it"
-            self.warn(json_path, message, rule=LOST_CHECK)
+            self.warn(json_path, f"'{name}' is lost: no evaluator here measures it", rule=LOST_CHECK)
             return []
         return [EvaluatorSpec(name=USES[name])]
 

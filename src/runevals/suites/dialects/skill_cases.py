@@ -67,8 +67,7 @@ def _expected(
     name = EXPECTED.get(expected["type"])
     if name is None:
         hint = did_you_mean(expected["type"], EXPECTED) or f"; it is one of {', '.join(EXPECTED)}"
-        message = f"there is no type '{expected['type']}'{hint}"
-        problems.append(source.problem((*at, "type"), message))
+        problems.append(source.problem((*at, "type"), f"there is no type '{expected['type']}'{hint}"))
         return ()
     options = {key: value for key, value in expected.items() if key != "type"}
     spec = EvaluatorSpec(name=name, id=expected["type"], options=options, location=source.locate(at))

@@ -145,8 +145,7 @@ class AgentTargetSettings(ProgramSettings, frozen=True, kw_only=True):
         if self.agent.env:
             return good("target", f"{self.type} {program}; it is given {', '.join(self.agent.env)}")
         fix = f"export {keys[0]}=…, or write it into .env.local.user (which must not be committed)"
-        text = f"{self.type} has no key: none of {', '.join(keys)} is set"
-        return missing("target", text, fix, USAGE_ERROR)
+        return missing("target", f"{self.type} has no key: none of {', '.join(keys)} is set", fix, USAGE_ERROR)
 
 
 def agent_settings(section: Mapping[str, Any], base: Path, repository: Path) -> AgentSettings:
