@@ -103,6 +103,11 @@ def test_a_trigger_file_in_its_own_words_is_left_out_with_a_notice(project, rune
     suites, said = found(runevals)
     assert suites == ["evals/evals.json"]
     assert "skipped: not a suite file: evals/trigger-evals.json" in said
+    (project.path / "evals/evals.json").unlink()
+    code, _, err = runevals("validate")
+    ended(
+        code, 2, err, "none of the files there is a suite", "skipped: not a suite file: evals/trigger-evals.json"
+    )
 
 
 def test_skills_of_one_name_are_told_apart_by_their_folders(project, runevals):

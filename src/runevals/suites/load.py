@@ -175,7 +175,8 @@ def require_suites(suites: LoadedSuites, problems: Sequence[FileProblem]) -> Loa
     if any(problem.level == "error" for problem in problems):
         raise InvalidSuite(problems)
     if not suites.suites:
-        raise NoSuiteFound("none of the files there is a suite")
+        why = "none of the files there is a suite; runevals validate FILE says why"
+        raise NoSuiteFound("\n".join((why, *suites.notices)))
     return replace(suites, warnings=tuple(problems))
 
 
