@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -160,6 +161,86 @@ def test_a_new_project_below_another_is_not_taken_for_that_one(repository, runev
         ended(code, 0, out + err, "has nothing to run: it has no settings file new/runevals.yaml", "2 projects")
 
 
+@pytest.mark.parametrize("place", ["", "apps/"], ids=["the root", "a folder that stays"])
+def test_a_project_that_moves_into_a_folder_above_is_compared_with_what_it_was(projects, runevals, place):
+    projects.git("rm", "-rq", "support")
+    projects.write("apps/notes.txt", "x")
+    projects.git("add", "-A")
+    projects.git("mv", "search", "apps/search")
+    projects.git("commit", "-qm", "base")
+    for name in ("evals.json", "answers.jsonl", "agent.py"):
+        (projects.path / name).unlink(missing_ok=True)
+    for name in ("runevals.yaml", "evals.json", "answers.jsonl"):
+        (projects.path / "apps/search" / name).rename(projects.path / place / name)
+    projects.git("add", "-A")
+    projects.git("commit", "-qm", "move")
+    words = ("--all-projects", "--base", "HEAD~1", "--verify", "off", "-o", "out.md")
+    code, out, err = runevals(*words)
+    ended(code, 0, out + err, "No regression shown in 2 cases", "1 project passed")
+    projects.write(f"{place}answers.jsonl", ANSWERS)
+    code, out, err = runevals(*words)
+    ended(code, 1, out + err, "1 of 2 cases regressed: b", f"1 project failed: {place[:-1] or '.'}")
+
+
+def test_gates_and_filters_of_a_project_do_not_hold_for_a_new_one_below_it(repository, runevals):
+    repository.write("agent.py", WORSE)
+    on_main(
+        repository,
+        "runevals.yaml",
+        "suites: [evals.json]\ntarget: {type: python, function: 'agent.py:answer', deterministic: true}\n"
+        "max_calls: 5\ncategory: [none]\nmin_pass_rate: 1.0\n",
+    )
+    files = {"runevals.yaml": RECORDED, "evals.json": SUITE, "answers.jsonl": ANSWERS}
+    commit(repository, {f"skills/x/{name}": content for name, content in files.items()})
+    _, out, err = runevals("--all-projects", "--base", "main")
+    assert "== skills/x" in err
+    ended(0, 0, (out + err).partition("== skills/x")[2], without=["min_pass_rate", "category none", "exceed"])
+    assert "2 projects" in out
+    assert "1 passed" in out
+
+
+@pytest.mark.parametrize("kept", ["apps/a", ""], ids=["and stays", "and moves"])
+def test_of_a_project_that_is_copied_the_copy_is_new(repository, runevals, kept):
+    """Git calls the copy a rename of the files that the moved project edits."""
+    settings = {"type": "recorded", "path": "answers.jsonl"}
+    (repository.path / "runevals.yaml").unlink()
+    files = {
+        "runevals.yaml": f"target: {json.dumps(settings)}\n",
+        "evals.json": SUITE,
+        "kb.md": "Be polite.\n" * 9,
+    }
+    for name, content in {**files, "answers.jsonl": GOOD}.items():
+        on_main(repository, f"apps/a/{name}", content)
+    shutil.copytree(repository.path / "apps/a", repository.path / "apps/template")
+    moved = kept or "apps/support"
+    if not kept:
+        repository.git("mv", "apps/a", moved)
+    repository.write(f"{moved}/kb.md", "Be kind.\n" + "Be polite.\n" * 8)
+    commit(repository, {})
+    words = ("--all-projects", "--base", "main", "--verify", "off")
+    code, out, err = runevals(*words)
+    ended(code, 0, out + err, "No regression shown in 2 cases", "nothing to compare with yet", "2 projects passed")
+    repository.write(f"{moved}/answers.jsonl", ANSWERS)
+    code, out, err = runevals(*words)
+    ended(code, 1, out + err, f"1 of 2 projects failed: {moved}; 1 passed")
+
+
+def test_a_settings_file_and_the_folder_of_its_suites_that_are_renamed_at_once_are_no_first_run(
+    repository, runevals
+):
+    """Which settings the base had is not known; that it had these suites is."""
+    (repository.path / "runevals.yaml").unlink()
+    settings = "suites: [../apps/{0}/evals.json]\ntarget: {{type: recorded, path: ../apps/{0}/answers.jsonl}}\n"
+    for name, content in {"apps/a/evals.json": SUITE, "apps/a/answers.jsonl": GOOD}.items():
+        on_main(repository, name, content)
+    on_main(repository, "ci/a.yaml", settings.format("a"))
+    repository.git("mv", "apps/a", "apps/renamed")
+    repository.git("rm", "-q", "ci/a.yaml")
+    commit(repository, {"ci/z.yaml": settings.format("renamed"), "apps/renamed/answers.jsonl": ANSWERS})
+    code, out, err = runevals("--config", "ci/z.yaml", "--base", "main")
+    ended(code, 3, out + err, "it has no settings file ci/z.yaml", "--baseline FILE")
+
+
 @pytest.mark.parametrize(
     "words",
     [["search"], ["--config", "search/runevals.yaml"], ["--resume"], ["--open"], ["-o", "/tmp/out.json"]],
@@ -231,6 +312,15 @@ def test_a_folder_without_settings_names_the_projects_below_it(projects, runeval
     ended(code, 0, out, "✓ .github/workflows/evals.yml: written", f"No settings written: {way}", without=["skill"])
     assert "all_projects: true" in (projects.path / ".github/workflows/evals.yml").read_text("utf-8")
     assert not (projects.path / "runevals.yaml").exists()
+
+
+def test_in_the_folder_of_the_suites_the_settings_above_are_named(projects, runevals, monkeypatch):
+    projects.write("support/evals/evals.json", SUITE)
+    monkeypatch.chdir(projects.path / "support/evals")
+    code, _, err = runevals()
+    ended(
+        code, 2, err, "nothing says what to run the suite against", "/support has settings: run `runevals` there"
+    )
 
 
 def test_the_way_to_the_lines_that_lost_a_case_begins_in_the_folder_of_the_project(projects, runevals):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -110,18 +111,21 @@ def changed_files(repository: Path, commit: str) -> list[Pair] | None:
 
 
 def _with_moved_folders(pairs: list[Pair], repository: Path) -> list[Pair]:
-    """The pairs; of a folder that is gone, and of which git saw a file move, the others keep their names."""
-    renamed, lost = _renames(pairs), {was for was, now in pairs if now is None}
-    if not (renamed and lost):
-        return pairs
-    files = {*(files_of(repository) or ())} - lost
+    """The pairs; the files of a folder that is gone keep their names where git saw most of them move."""
+    renamed = _renames(pairs)
+    gone = {was for was, now in pairs if was not in (now, None)}
+    files = {*(files_of(repository) or ())} - gone if renamed else ()
     here = {folder for name in files for folder in PurePosixPath(name).parents}
-    moves = (folders for now, was in renamed.items() for folders in _moved_with(was, now))
-    former = {now: was for was, now in moves if was not in here}
-    added = (PurePosixPath(now) for was, now in pairs if was is None and now)
+    folders = ([each for each in _moved_with(was, now) if each[0] not in here] for now, was in renamed.items())
+    to = {was: now for (was, now), _ in reversed(Counter(each[-1] for each in folders if each).most_common())}
+    former = {now: was for was, now in to.items()}
+    added = (PurePosixPath(now) for was, now in pairs if now not in (was, None))
     places = ((str(path), former.get(one, "/"), path.relative_to(one)) for path in added for one in path.parents)
-    moved = {name: place for name, was, rest in places if (place := str(PurePosixPath(was, rest))) in lost}
-    return [(moved.get(now or "", was), now) for was, now in pairs if was not in moved.values()]
+    moved = {name: place for name, was, rest in places if (place := str(PurePosixPath(was, rest))) in gone}
+    taken = {*moved.values()}
+    after = {now: moved.get(now, None if was in taken else was) for was, now in pairs if now}
+    left = gone.difference(after.values())
+    return [*((was, now) for now, was in after.items()), *((was, None) for was in sorted(left))]
 
 
 def _moved_with(was: str, now: str) -> Iterator[tuple[PurePosixPath, PurePosixPath]]:
@@ -144,8 +148,12 @@ def renamed_files(repository: Path, commit: str) -> dict[str, str]:
 
 def former_names(repository: Path, commit: str, folder: str) -> Mapping[str, str]:
     """As `renamed_files`; empty if the commit has the folder already."""
-    has_folder = folder == "." or files_in(repository, commit, folder)
-    return {} if has_folder else renamed_files(repository, commit)
+    return renamed_files(repository, commit) if is_new(repository, commit, folder) else {}
+
+
+def is_new(repository: Path, commit: str, folder: str) -> bool:
+    """Whether the commit has nothing in the folder."""
+    return folder != "." and not files_in(repository, commit, folder)
 
 
 def _is_regular(repository: Path, name: str) -> bool:

@@ -105,14 +105,16 @@ def base_settings_file(
     repository: Path,
     config: str | None,
     read: Callable[[Sequence[str]], Iterable[bytes | None]],
+    above: Sequence[Path] = (),
 ) -> SettingsFile | None:
     """The settings file of another commit, found at the same places; `read` gives files of its root.
 
-    `here` is the current folder under all its names. None if that commit has no settings file.
+    `here` is the current folder under all its names, `above` those whose settings hold in it if it has none. None
+    if that commit has no settings file.
 
     Raises InvalidSuite with every problem of the file.
     """
-    cwd, folders = here[0], tuple(dict.fromkeys((*here, repository)))
+    cwd, folders = here[0], tuple(dict.fromkeys((*here, *above)))
 
     known: dict[Path, bytes | None] = {}
 
@@ -269,8 +271,7 @@ def _flat(value: Any) -> dict[str, Any]:
     if isinstance(value.get("baseline"), str):
         flat["baseline"] = value["baseline"]
     flat |= {"redact": "full"} if "redact" in value else {}
-    nested = {name: _taken(value, path)[0] for path, name in _NESTED.items()}
-    return flat | without_none(**nested)
+    return flat | without_none(**{name: _taken(value, path)[0] for path, name in _NESTED.items()})
 
 
 def _with_new_names(value: Any) -> tuple[Any, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from runevals.lib.storage.files import open_folder
+from runevals.lib.storage.files import open_folder, path_from
 from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError
 from runevals.records.rules import SuiteEntry
 from runevals.repository import git
@@ -19,7 +19,7 @@ from runevals.run.baseline.editable_installs import with_own_packages
 from runevals.run.baseline.relocate import rerooted
 from runevals.run.load import suites_of
 from runevals.settings.file import SettingsFile, read_settings_file
-from runevals.settings.places import PLACES, content_here, has_settings
+from runevals.settings.places import PLACES, content_here, contents_here, has_settings, settings_file_in
 from runevals.settings.resolve import RawSettings, Settings, config_of, resolve
 from runevals.suites.discover import SUFFIXES, discover
 from runevals.suites.load import LoadedSuites, is_suite
@@ -39,7 +39,7 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
         )
     with worktree(settings.repository, commit) as checkout:
         cwd, own = checkout / settings.cwd.relative_to(settings.repository), ""  # a project above is another
-        if not cwd.is_dir():
+        if not cwd.is_dir() or _moved_into(settings, commit, (cwd, checkout), raw):
             cwd = checkout / _former_folder(settings, commit)
             own = (settings.file_path or Path()).name * (settings.file_base == settings.cwd and not cwd.is_dir())
             with open_folder(cwd, make=True):
@@ -50,12 +50,8 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
         if not file.exists():
             former = renamed_files(settings.repository, commit)
             if (path := file.relative_to(checkout).as_posix()) not in former:
-                entries = settings.load.suites or (SuiteEntry(path="", base=settings.file_base),)
-                bases = (checkout / os.path.relpath(entry.base, settings.repository) for entry in entries)
-                at_base = (replace(entry, base=base) for entry, base in zip(entries, bases, strict=True))
-                moved = [now for now in former if (settings.repository / now).is_relative_to(settings.file_base)]
-                kind = ExternalError if moved or any(map(_is_there, at_base)) else NoSuiteFound  # all is new
-                raise kind(f"it has no settings file {path}")
+                is_new = _is_new(settings, former, checkout)
+                raise (NoSuiteFound if is_new else ExternalError)(f"it has no settings file {path}")
             file = checkout / former[path]
             words = replace(words, flags={**words.flags, "config": str(file)})
         try:
@@ -83,6 +79,18 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             yield there
         except NoSuiteFound as error:  # where the worktree was is no news
             raise NoSuiteFound(str(error).replace(str(cwd), "it")) from None
+
+
+def _is_new(settings: Settings, former: Iterable[str], checkout: Path) -> bool:
+    """Whether the base has neither the suites of these settings, nor anything that was renamed to them."""
+    entries = settings.load.suites or (SuiteEntry(path="", base=settings.file_base),)
+    bases = (checkout / os.path.relpath(entry.base, settings.repository) for entry in entries)
+    at_base = (replace(entry, base=base) for entry, base in zip(entries, bases, strict=True))
+    places = (settings.file_base, *(Path(os.path.normpath(entry.base / entry.path)) for entry in entries))
+    moved = (settings.repository / now for now in former)
+    return not any(map(_is_there, at_base)) and not any(
+        now.is_relative_to(place) for now in moved for place in places
+    )
 
 
 def base_suites(there: Settings, head: Settings, commit: str) -> LoadedSuites:
@@ -129,6 +137,13 @@ def _former(
             with suppress(RunevalsError):  # something else
                 suites_of(replace(there, load=replace(there.load, suites=(former,))))
                 yield former
+
+
+def _moved_into(head: Settings, commit: str, folders: Sequence[Path], raw: RawSettings) -> bool:
+    """Whether the change brought the settings into a folder for which the base had none."""
+    if head.file_path is None or config_of(raw) or settings_file_in(folders, PLACES, contents_here) is not None:
+        return False
+    return path_from(head.file_path, head.repository) in renamed_files(head.repository, commit)
 
 
 def _former_folder(head: Settings, commit: str) -> Path:

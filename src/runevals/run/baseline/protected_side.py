@@ -22,7 +22,7 @@ from runevals.repository.git import (
     why_unavailable,
 )
 from runevals.settings.file import BaseSide, SettingsFile, base_settings_file
-from runevals.settings.places import PLACES
+from runevals.settings.places import PLACES, contents_here, has_settings
 from runevals.settings.resolve import RawSettings, config_of
 
 
@@ -49,19 +49,22 @@ def protected_side(raw: RawSettings, event: ChangeEvent, ref: str | None = None)
     commit = merge_base(repository, ref) if ref is not None else _of_event(repository, event, environment)
     if commit is None:
         return None
-    from runevals.repository.git_changes import former_names  # only a change has another side
+    from runevals.repository.git_changes import former_names, is_new  # only a change has another side
 
     folder = path_from((cwd / (config or PLACES[0])).parent, repository)  # of which a change may have made another
     folders = (cwd, *links_to(repository, cwd))  # a change may have put a link in place of the folder
+    own = [cwd / place for place in PLACES]
+    is_project = any(map(has_settings, own, contents_here(own)))
 
     def settings_of(known: str) -> tuple[SettingsFile | None, str | None]:
         former = former_names(repository, known, folder)
+        above = () if is_project and is_new(repository, known, folder) else (repository,)  # another project's
 
         def read(paths: Sequence[str]) -> list[bytes | None]:
             return files_at(repository, known, [former.get(path, path) for path in paths])
 
         try:
-            return base_settings_file(folders, repository, config, read), None
+            return base_settings_file(folders, repository, config, read, above), None
         except InvalidSuite as error:
             return None, str(error.problems[0])
 

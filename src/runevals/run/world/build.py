@@ -23,7 +23,7 @@ from runevals.records.rules import Limits
 from runevals.reports import results_document
 from runevals.run.cluster.setup import cluster_target, on_cluster
 from runevals.run.live import judges_of, live_target
-from runevals.run.project_folders import way_to_projects
+from runevals.run.load import way_elsewhere
 from runevals.run.redaction.redactors import text_redactor
 from runevals.run.resume.journal import Journal, JournalledJudge, JournalledTarget
 from runevals.run.trust import require_trusted
@@ -62,7 +62,7 @@ def no_target(settings: Settings) -> InvalidSettings:
     """The error of what needs one target, for settings that name none, or several."""
     if settings.targets:
         return InvalidSettings(choose_one(settings.targets))
-    return InvalidSettings(with_models(NO_TARGET) + way_to_projects(settings.cwd))
+    return InvalidSettings(with_models(NO_TARGET) + way_elsewhere(settings))
 
 
 @contextmanager
