@@ -580,6 +580,57 @@ def test_what_a_run_that_ended_early_did_not_reach_is_accepted_only_after_what_i
     assert "39 cases will be accepted" in runevals("gate", "now.xml", "--baseline", "base.xml")[1]
 
 
+@pytest.mark.parametrize("form", ["xml", "json", "promptfoo"])
+def test_what_a_base_that_is_cut_lacks_was_not_measured_there(project, runevals, form):
+    """It may have passed: a case that fails now is not new."""
+    tests = [f'<testcase classname="kb" name="t{n}"/>' for n in range(4)]
+    suite = '<testsuite name="kb" tests="4">{}</testsuite>'
+    sides = {"base.xml": suite.format("".join(tests[:2])), "same.xml": suite.format("".join(tests))}
+    sides["now.xml"] = sides["same.xml"].replace('name="t3"/>', 'name="t3"><failure message="no"/></testcase>')
+    if form == "promptfoo":
+        sides = {
+            f"{name[:-4]}.json": promptfoo(n, failing)
+            for name, n, failing in (("base.xml", 2, 9), ("same.xml", 4, 9), ("now.xml", 4, 3))
+        }
+    for name, content in sides.items():
+        project.write(name, content)
+    suffix = "json" if form == "promptfoo" else "xml"
+    base = f"base.{suffix}"
+    if form == "json":
+        runevals("gate", base, "-o", "kept.json")
+        base = "kept.json"
+    code, out, err = runevals("gate", f"now.{suffix}", "--baseline", base)
+    ended(
+        code,
+        3,
+        out + err,
+        "t3 may be lost: not measured on the base, whose run is incomplete",
+        "! the base's run is incomplete",
+    )
+    code, out, err = runevals("gate", f"same.{suffix}", "--baseline", base)
+    ended(code, 0, out + err, "No regression shown in 2 cases")
+
+
+def promptfoo(number, failing):
+    """Results that count four attempts, with so many of them."""
+    rows = [
+        {
+            "testCase": {"description": f"t{n}", "vars": {}},
+            "vars": {},
+            "success": n != failing,
+            "score": int(n != failing),
+            "response": {"output": "x"},
+            "gradingResult": {"pass": n != failing, "componentResults": []},
+            "provider": {"id": "p"},
+            "prompt": {"raw": "q", "label": "q"},
+        }
+        for n in range(number)
+    ]
+    failures = int(failing < 4)
+    stats = {"successes": 4 - failures, "failures": failures, "errors": 0}
+    return {"evalId": "e", "config": {}, "results": {"version": 3, "results": rows, "stats": stats}}
+
+
 def test_a_test_that_two_projects_lost_can_be_accepted_of_one(repository, runevals):
     test = '<testsuite name="s"><testcase classname="a" name="t">{}</testcase></testsuite>'
     for name in ("search", "support"):

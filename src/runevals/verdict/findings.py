@@ -28,6 +28,7 @@ NUMBER_LEVEL = 0.25  # of alpha: the level at which so many dead cases cannot be
 MOST_RUNS = 20  # of a side, that are proposed
 _ORDER = (State.WORSE, State.NOT_KNOWN, State.NOT_WORSE)
 _ROUNDING = 1e-9
+_CUT = "not measured on the base, whose run is incomplete"
 
 
 class FreshEvidence(Struct, frozen=True):
@@ -67,6 +68,11 @@ def findings_of(
             of_case(pair, (), Reason.ERRORS, detail="critical, measured on the base, and skipped now")
             for pair in sides.matched.both
             if pair.critical and pair.before.runs and not pair.now.due
+        ),
+        *(
+            _finding(case, Reason.UNMEASURED, {"critical": is_critical(case), "detail": _CUT})
+            for case in sides.matched.added
+            if not sides.base.complete and case.any_failed
         ),
         *(
             _finding(case, Reason.REMOVED, {"critical": True})

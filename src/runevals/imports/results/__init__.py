@@ -82,7 +82,7 @@ def parse_results(
     run = _read(file, reading)
     if run is None and path.suffix.lower() in TABLES:  # which nothing else reads
         raise _unknown(file)
-    return run
+    return if_known(lambda one: together([one]), run)
 
 
 def known_formats() -> str:
