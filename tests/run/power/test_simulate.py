@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
+from msgspec.structs import replace
 
-from runevals.records import Outcome, RegressionRule, State
+from runevals.records import Delivery, Outcome, RegressionRule, State
 from runevals.run.power.simulate import CaseOdds, Plan, Simulated
 from tests.sample_reports import case, report
 
@@ -50,6 +51,32 @@ def test_the_verdict_is_that_of_the_product(base, head, state):
     assert comparison.state is state
     assert comparison.improved == (sum(head) > sum(base))
     assert runner.runs["head"] >= 10
+
+
+@pytest.mark.parametrize("dead", [0, 1])
+def test_answers_with_ids_of_their_own_are_runs_of_their_own(dead):
+    """A server gives each answer an id; a run that is drawn twice is not one that a cache repeated."""
+    measured = [case(f"k{number}", "ppp") for number in range(10)]
+    some = [CaseOdds.of(with_ids(each)) for each in measured]
+    comparison = simulated(some, [1.0] * 10, [0.0] * dead + [1.0] * (10 - dead)).decided()
+    assert comparison.state is (State.WORSE if dead else State.NOT_WORSE)
+
+
+def with_ids(one):
+    attempts = [
+        replace(
+            run,
+            turns=tuple(
+                replace(turn, output="Lima", delivery=delivery(one.key, run.attempt)) for turn in run.turns
+            ),
+        )
+        for run in one.attempts
+    ]
+    return replace(one, attempts=tuple(attempts))
+
+
+def delivery(key, attempt):
+    return Delivery(response_id=f"chatcmpl-of-{key}-{attempt:08}")
 
 
 def test_the_same_seed_makes_the_same_change():
