@@ -270,6 +270,28 @@ def test_of_several_projects_the_texts_of_the_one_that_lost_the_case_are_looked_
     ended(code, 0, out, "search/agent.py:3 lost warranty")
 
 
+def test_the_settings_file_of_the_run_is_that_of_the_search(change, runevals):
+    (change.path / "runevals.yaml").unlink()
+    on_main(change, "other.yaml", SETTINGS)
+    change.write(PLACE, CHANGED)
+    change.git("commit", "-qam", "change")
+    assert runevals("--config", "other.yaml", "--base", "main", "-q")[0] == 1
+    code, out, err = runevals("blame", "-q")
+    ended(code, 0, out + err, f"{PLACE}:3 lost warranty")
+
+
+def test_a_target_that_a_flag_named_is_repeated_and_asked_for(change, runevals):
+    """The settings' own target would be searched, and lost nothing."""
+    on_main(change, "runevals.yaml", "suites: [evals.json]\ntarget: 'command:cat'\n")
+    change.write(PLACE, CHANGED)
+    change.git("commit", "-qam", "change")
+    target = "--target=python:agent.py:answer"
+    _, out, err = runevals(target, "--base", "main", "-q", "--trust")
+    assert "runevals blame --target=python:agent.py:answer --trust" in out, out + err
+    code, _, err = runevals("blame", "-q")
+    ended(code, 2, err, f"another target than the settings name: runevals blame {target}")
+
+
 def test_of_many_lost_cases_examples_are_searched_as_many_as_are_said(change, runevals):
     items = [{"testId": f"w{n}", "prompt": "warranty", "expected_response": "yes"} for n in range(12)]
     on_main(change, "evals.json", {**EXACT, "items": items})

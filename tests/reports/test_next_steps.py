@@ -315,6 +315,21 @@ def test_suites_that_the_command_line_named_are_searched(repository, runevals, w
     ended(code, 0, out + err, "agent.py:2 lost a")
 
 
+def test_a_run_with_a_file_of_variables_is_repeated_with_it(repository, runevals):
+    program = "import os\ndef answer(prompt):\n    return os.environ['PLACE']\n"
+    repository.write("evals.json", {**SUITE, "default_evaluators": {"contains": {}}})
+    repository.write(".gitignore", "env/\n.evals/\n")
+    on_main(repository, "agent.py", program)
+    repository.write("env/.env.stage", "PLACE=Paris, Lima\n")
+    repository.write("agent.py", program.replace("os.environ['PLACE']", "os.environ['PLACE'][:5]"))
+    _, out, _ = runevals("--env", "stage", "--base", "main", "-q")
+    steps = printed(out)
+    code, out, err = typed(runevals, steps["see one"])
+    ended(code, 1, out + err, "1 of 1 case regressed: b")
+    code, out, err = typed(runevals, steps["which line"])
+    ended(code, 0, out + err, "agent.py:3 lost b")
+
+
 def test_a_case_of_recorded_answers_is_seen_with_these_answers(repository, runevals):
     repository.write("answers.jsonl", ANSWERS)
     runevals("--target", "recorded:answers.jsonl", "-q", "-o", "base.json")

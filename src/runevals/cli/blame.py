@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,8 +26,11 @@ from runevals.cli.options import (
 from runevals.cli.output import outputs_of
 from runevals.cli.progress import progress
 from runevals.github.this_job import change_event, require_own_code
+from runevals.lib.checkout import repository_root
 from runevals.lib.ci import in_ci
+from runevals.lib.nullable import without_none
 from runevals.lib.terminal import say
+from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
 from runevals.records.errors import INTERRUPTED, PASSED, InvalidSettings
 from runevals.reports.blame import plain
@@ -88,6 +92,9 @@ def command(
     run = conclusion.report.run
     if run.of_tool:
         raise InvalidSettings(f"{path} has results of {run.target.type}: only runs of suites can be searched")
+    if config := run.settings.get("config"):
+        of_run = os.path.relpath(repository_root(words.cwd) / str(config), words.cwd)
+        words = replace(words, flags={"config": of_run, **without_none(**words.flags)})
     request = _request(words, base, run, quiet=quiet)
     require_of_head(run, path, request.settings.repository, is_named=results is not None)
     if not lost_cases(conclusion.comparison) and not coverage:
@@ -133,7 +140,11 @@ def require_local(words: RawSettings, command: str, how: str = "") -> None:
 
 def _request(words: RawSettings, base: str | None, run: RunInfo, *, quiet: bool) -> RunRequest:
     side = protected_side(words, change_event(words), base)
-    words = for_target(replace(words, base_side=side), run.settings.get("target"))
+    target = run.settings.get("target")
+    words = for_target(replace(words, base_side=side), target)
+    if target and not words.flags.get("target"):
+        flag = f"--target={shlex.quote(one_line(str(target), 200))}"
+        raise InvalidSettings(f"the run was of another target than the settings name: runevals blame {flag}")
     settings = resolve(words)
     if settings.origins["suites"] == "default":  # the command line of the run may have named them
         here = [os.path.relpath(settings.repository / suite.path, words.cwd) for suite in run.suites]

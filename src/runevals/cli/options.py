@@ -112,6 +112,7 @@ def raw_settings(
         flags=flags_set,
         cwd=cwd,
         environment=with_own_identity(environment(cwd, flags.get("env_name"), os.environ)),
+        env=flags.get("env_name"),
         evaluate_only=evaluate_only,
     )
 

@@ -20,7 +20,7 @@ from runevals.verdict.lost_together import is_in, to_accept
 from runevals.verdict.matching import Key
 
 # What a run of one case needs as well.
-RUN_SETTINGS = ("config", "target", "model", "judge", "evaluators", "no_judge", "trust")
+RUN_SETTINGS = ("config", "env", "target", "model", "judge", "evaluators", "no_judge", "trust")
 FOLDER = "folder"  # where a run was made, among its settings: relative to the repository, if it is not its root
 MOST_KEYS = 5  # that a command names
 _PLAIN = re.compile(r"[\w./][\w ./@+=:#,?!'()&*<>{}\[\]-]{0,119}")

@@ -9,8 +9,9 @@ from typing import cast
 
 from msgspec.structs import replace
 
+from runevals.lib.nullable import without_none
 from runevals.lib.parsing.canonical import digest, fingerprint
-from runevals.lib.text.numbers import short_list
+from runevals.lib.text.numbers import phrase, short_list
 from runevals.models.chat.prices import is_deprecated
 from runevals.models.chat.providers import PROVIDERS
 from runevals.models.facts import end_of_model, ending
@@ -175,6 +176,7 @@ def _chosen(settings: Settings) -> dict[str, object]:
     """Folder, settings file, target and judge if they are not the default, as running a case again needs them."""
     path, root, here = settings.file_path, settings.repository.resolve(), settings.cwd.resolve()
     chosen: dict[str, object] = {} if here == root else {FOLDER: os.path.relpath(here, root)}
+    chosen |= without_none(env=settings.env)
     if (
         path is not None
         and settings.origins["config"].startswith(("--", "input "))
@@ -189,7 +191,8 @@ def _chosen(settings: Settings) -> dict[str, object]:
     if target is not None and settings.origins["target"].startswith("--"):
         of_kind = target.program if target.traits.is_program else target.model
         name = os.path.relpath(target.program, target.base) if target.word == "path" else of_kind
-        chosen |= {"target": f"{target.type}:{name}"} if name else {}
+        if name or target.word == "model":  # an agent has one of its own
+            chosen["target"] = target.type + phrase(name, ":{}")
     by_flag = any(settings.origins[name].startswith("--") for name in ("judge", "judge_model"))
     for judge in settings.judges if by_flag else ():
         name = judge.model if judge.file is None else os.path.relpath(judge.file, settings.cwd)

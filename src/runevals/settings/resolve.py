@@ -86,6 +86,7 @@ class Settings(Quiet, frozen=True, kw_only=True):
     github: GithubSettings
     evaluate_only: bool = False
     environment: Mapping[str, str] = {}
+    env: str | None = None
     of_change: bool = False  # a CI system may run this for a change
     program_variables: tuple[str, ...] | None = None  # variables of programs under test; None: all but the job's
     origins: Mapping[str, str] = {}
@@ -157,6 +158,7 @@ class RawSettings(Struct, frozen=True, kw_only=True):
     inputs: Mapping[str, str] = {}
     cwd: Path = field(default_factory=Path.cwd)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    env: str | None = None  # the name of a dotenv file that is in it
     evaluate_only: bool = False
     base_side: BaseSide | None = None  # the base's commit and settings, which decide over a change
     of_base: bool = False  # read in a checkout of that base itself
@@ -170,8 +172,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     Raises InvalidSettings, and InvalidSuite with all problems of the file.
     """
     _require_known_variables(raw.environment)
-    repository = repository_root(raw.cwd)
-    targets = _targets(raw, _file_of(raw, file))
+    repository, targets = repository_root(raw.cwd), _targets(raw, _file_of(raw, file))
     file, base_side = targets.file, targets.base_side
     judged = _has_judge(raw)
     values: dict[str, Any] = {}
@@ -220,8 +221,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     of_change = raw.of_change
     if of_change is None:
         of_change = may_be_change(raw.environment, has_base=base_side is not None)
-    granted = _granted(endpoints) if of_change else None
-    variables = program_variables(endpoints.values["target"], granted)
+    variables = program_variables(endpoints.values["target"], _granted(endpoints) if of_change else None)
     blame = of_file("blame", {})
     settings = Settings(
         cwd=raw.cwd,
@@ -293,6 +293,7 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
         ),
         evaluate_only=raw.evaluate_only,
         environment=raw.environment,
+        env=raw.env,
         of_change=of_change,
         program_variables=variables,
         origins=origins,
@@ -345,8 +346,7 @@ def _side_by_side(settings: Settings, raw: RawSettings, file: SettingsFile) -> I
 
 def _record(record: type[R], values: Mapping[str, object], **own: object) -> R:
     """A record of settings: its fields have the names of settings, except those given here."""
-    names = set(record.__struct_fields__) - own.keys()
-    return record(**{name: values[name] for name in names}, **own)
+    return record(**{name: values[name] for name in set(record.__struct_fields__) - own.keys()}, **own)
 
 
 def each_target(settings: Settings, raw: RawSettings) -> Mapping[str, RawSettings]:
@@ -425,16 +425,13 @@ def _cache(folder: str | None, raw: RawSettings) -> Path | None:
 def _has_judge(raw: RawSettings) -> bool:
     """Whether the base of a change has a judge: in its settings, or by the options of this run."""
     by_option = any(_from_strings(BY_NAME[name], raw)[1] is not None for name in ("judge", "judge_model"))
-    azure = bool(raw.environment.get("AZURE_AI_OPENAI_ENDPOINT"))
-    side = raw.base_side
+    azure, side = bool(raw.environment.get("AZURE_AI_OPENAI_ENDPOINT")), raw.base_side
     return by_option or azure or (side is not None and (side.unreadable is not None or "judge" in side.values))
 
 
 def _changed_only(value: object, origin: str, base_side: BaseSide | None) -> bool:
     """On by default on a pull request."""
-    if origin == "default" and base_side is not None:
-        return base_side.on_pull_request
-    return bool(value)
+    return base_side.on_pull_request if origin == "default" and base_side is not None else bool(value)
 
 
 def config_of(raw: RawSettings) -> str | None:
