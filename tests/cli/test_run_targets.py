@@ -61,3 +61,16 @@ def test_the_task_for_an_assistant_is_of_the_targets_that_failed(project, runeva
     assert "target a" not in of_all
     assert "target b: " in of_all
     assert '"runs"' in (project.path / "benchmark.a.json").read_text()
+
+
+def test_of_a_run_of_several_targets_the_worst_is_reported_and_each_can_be_compared(project, runevals):
+    project.write("evals.json", {**SUITE, "default_evaluators": {"contains": {}}})
+    targets = {name: {"type": "python", "function": f"agent.py:{name}"} for name in "az"}
+    gates = [{"metric": "pass_rate", "op": ">=", "limit": 0.9}]
+    project.write("agent.py", "def a(prompt):\n return 'Quito'\ndef z(prompt):\n return 'Paris or Lima'\n")
+    project.write("runevals.yaml", {"targets": targets, "gates": gates})
+    assert runevals("run", "-q", "-o", "r.json")[0] == 1
+    code, out, err = runevals("report")
+    ended(code, 0, out + err, "✗ ", ".a.json is reported; .evals/results/", ".z.json is of another target of")
+    code, _, err = runevals("compare", "r.json", "r.a.json")
+    ended(code, 2, err, "there is no file r.json: it was of several targets, r.a.json, r.z.json")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import click
 
 from runevals.cli.browser import open_in_browser, open_option, page_of
+from runevals.cli.compared_results import LAST, run_of
 from runevals.cli.options import kept_folder, output_option, resolved_settings, settings_options
 from runevals.cli.output import format_option, outputs_of
 from runevals.cli.terminal import tell
 from runevals.lib.storage.files import write_whole
-from runevals.lib.terminal import say
+from runevals.lib.terminal import notice, say
 from runevals.records import Conclusion
-from runevals.records.errors import InvalidSettings
+from runevals.records.errors import PASSED, InvalidSettings
 from runevals.reports.past_results import newest_results
 from runevals.reports.publish import publish
 from runevals.reports.results_document import read_conclusion
@@ -64,8 +66,14 @@ def command(
 
 
 def _newest() -> Conclusion:
-    for _, conclusion in newest_results(kept_folder(), 1):
-        return conclusion
-    raise InvalidSettings(
-        f"there are no results in {kept_folder()}: name a document, or make them with `runevals run`"
-    )
+    """The newest run; of several targets, the worst one of it."""
+    latest = newest_results(kept_folder(), LAST)
+    if (newest := next(latest, None)) is None:
+        way = "name a document, or make them with `runevals run`"
+        raise InvalidSettings(f"there are no results in {kept_folder()}: {way}")
+    of_run = [newest, *takewhile(lambda each: run_of(each[0]) == run_of(newest[0]), latest)]
+    of_run.sort(key=lambda each: (each[1].verdict.exit_code == PASSED, each[1].verdict.exit_code))
+    (path, conclusion), *others = of_run
+    for other, _ in others:
+        notice(f"{path.name} is reported; {other} is of another target of this run")
+    return conclusion

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
+from glob import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 from runevals.lib.storage.bucket import copy_from_bucket, is_in_bucket
 from runevals.lib.storage.files import path_from
-from runevals.lib.text.numbers import first_of, phrase
+from runevals.lib.text.numbers import first_of, phrase, short_list
 from runevals.models.http.origin import without_credentials
 from runevals.records import RunReport
 from runevals.records.errors import ExternalError, InvalidDocument, InvalidSettings, RunevalsError
@@ -68,6 +69,8 @@ def read_baseline(settings: Settings, own_commit: str | None = None) -> tuple[Ba
         return _alone(parse_report(_content_of_base(path, side, settings), name, reading), name)
     if not path.is_file():
         way = phrase(path_from(path, settings.cwd) * source.endswith(document.SUFFIXES), _WRITERS[reading.of_tool])
+        of_targets = sorted(map(str, path.parent.glob(f"{escape(path.stem)}.*{path.suffix}")))
+        way = phrase(short_list(of_targets), "it was of several targets, {}; ") or way
         raise _missing(f"there is no file {source}: {way}your tool writes it on the base", settings)
     return _alone(read_report(path, reading=reading), path.name)
 
