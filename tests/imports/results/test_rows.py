@@ -206,3 +206,11 @@ def test_columns_are_of_plain_rows_only(tmp_path):
     assert read_results([tmp_path / "junit.xml"], reading).tool == "junit"
     (tmp_path / "rows.jsonl").write_text('{"case": "a", "f1": 1, "test_id": "x", "status": "ok", "score": 0}\n')
     assert [case.key for case in read_results([tmp_path], reading).cases] == ["a.b", "a"]
+
+
+@pytest.mark.parametrize("choice", ["score=f1", "score=f1 ", "score= f1 >=0.5"], ids=str)
+def test_blanks_around_the_name_of_a_column_of_a_table_are_none_of_it(tmp_path, choice):
+    run = read(tmp_path, "id ,f1 \na,0.9\n", choice, name="r.csv")
+    assert ([case.key for case in run.cases], list(checks(run))) == (["a"], ["f1"])
+    with pytest.raises(InvalidDocument, match="two columns differ only by blanks"):
+        read(tmp_path, "id,f1,f1 \na,0.9,0.1\n", choice, name="r.csv")

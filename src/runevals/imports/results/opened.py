@@ -53,6 +53,14 @@ def read_opened(path: Path, display_path: str) -> OpenedResults:
         raise InvalidDocument(f"{display_path} cannot be read: {error.strerror}") from None
 
 
+def _without_blanks(row: Json) -> object:
+    """The cells of a row by their columns; spreadsheets leave blanks around names. Raises InvalidDocument."""
+    cells = {name.strip(): cell for name, cell in object_in(row.value).items()}
+    if len(cells) < len(row.fields):
+        raise InvalidDocument(f"{row.file}: two columns differ only by blanks; rename one")
+    return cells
+
+
 def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
     """A file's content, opened. Raises InvalidDocument, or InvalidSuite for what is not UTF-8 text."""
     file = partial(OpenedResults, path=path, display_path=display_path)
@@ -67,7 +75,7 @@ def opened(content: bytes, path: Path, display_path: str) -> OpenedResults:
         raise InvalidDocument(f"{display_path} is empty{ENDS_EARLY}")
     if path.suffix.lower() in TABLES:
         table = Json(read_csv(text, display_path).value, display_path).entries
-        rows = [Json(row.value, f"{display_path}: row {at}") for at, row in enumerate(table, start=1)]
+        rows = [Json(_without_blanks(row), f"{display_path}: row {at}") for at, row in enumerate(table, start=1)]
         return file(rows=tuple(rows), is_cut=not text.endswith("\n"))
     try:
         return file(document=Json(loaded(text), display_path))

@@ -71,9 +71,9 @@ class Columns(Struct, frozen=True, kw_only=True):
                 )
             if match["ours"] == "score":
                 limit = None if match["limit"] is None else Limit(float(match["limit"]), match["side"] == "<=")
-                scores[match["theirs"]] = limit
+                scores[match["theirs"].strip()] = limit
             else:
-                paths[match["ours"]] = match["theirs"]
+                paths[match["ours"]] = match["theirs"].strip()
         return cls(paths=paths, scores=scores)
 
     def missing_in(self, file: OpenedResults) -> list[str]:
