@@ -40,6 +40,7 @@ _OF_GATE, _OF_RUN = {"baseline", "columns", "gates", "rerun"}, {"suites", "targe
 _OURS = re.compile(r"\buses:.*\brunevals(?:/container)?@|\brun:(?s:.)*\brunevals\b")
 _INPUT = re.compile(r"\b(run|mode|config|results|all_projects): *['\"]?([^'\"}\s]*[^'\"}\s,])")
 _PASSED_ON = re.compile(r"^          (\w+): \$\{\{ (?:secrets|vars)\.\1 \}\}$", re.MULTILINE)
+_NEEDED = re.compile(rf"^      - run: .*|{_PASSED_ON.pattern}", re.MULTILINE)
 _ACTION = f"      - uses: runevals/runevals@{ACTION_REF} # zizmor: ignore[unpinned-uses]\n"
 _STEP = re.compile(r"^      - .*\n", re.MULTILINE)
 _REGARDLESS = "        if: ${{ !cancelled() }} # one gate stops no other\n"
@@ -76,6 +77,12 @@ def write_workflow(settings: Settings, tool: str = "") -> tuple[str, str]:
     first, action, others_of_job = ((before if tool else without_runs) + steps).partition(_ACTION)
     write_whole(path, first + action + _STEP.sub(rf"\g<0>{_REGARDLESS}", others_of_job))
     return WRITTEN if before == head else "gates all projects now", steps
+
+
+def lacking(steps: str, path: Path) -> list[str]:
+    """The lines of these steps that install what a run needs, or pass on its keys, and that a workflow lacks."""
+    there = path.read_text(encoding="utf-8", errors="replace")
+    return [line[0] for line in _NEEDED.finditer(steps) if line[0].strip() not in there]
 
 
 def _without(text: str, steps: Iterable[str]) -> str:

@@ -120,6 +120,24 @@ def test_a_coding_agent_that_is_absent_is_planned_and_the_workflow_installs_it(p
     assert action["env"] == {"ANTHROPIC_API_KEY": "${{ secrets.ANTHROPIC_API_KEY }}"}
 
 
+def test_a_workflow_of_ours_that_lacks_the_agent_and_its_key_is_told_the_lines(project, runevals, monkeypatch):
+    """It was written before the target was chosen."""
+    monkeypatch.setenv("PATH", str(project.path))
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    runevals("init", "--yes", "--github")
+    lines = (
+        "npm install -g @anthropic-ai/claude-code\n          ANTHROPIC_API_KEY: ${{ secrets.ANTHROPIC_API_KEY }}\n"
+    )
+    project.write("runevals.yaml", "target: claude-code\n")
+    _, out, _ = runevals("init", "--yes", "--github")
+    told = f"evals.yml: already exists, skipped\n  add these steps to a job of .github/workflows/evals.yml:\n      - run: {lines}"
+    assert told in out, out
+    path = project.path / ".github/workflows/evals.yml"
+    path.write_text(f"{path.read_text()}      - run: {lines}", encoding="utf-8")
+    assert "add these steps" not in runevals("init", "--yes", "--github")[1]
+
+
 def test_a_coding_agent_without_a_key_is_not_called(project, runevals, monkeypatch):
     (project.path / "codex").write_text("#!/bin/sh\nexit 1\n")
     (project.path / "codex").chmod(0o755)

@@ -202,9 +202,10 @@ def _workflow(settings: Settings, here: Path, tool: str = "") -> Iterator[str]:
     """Writes the workflow; what became of it, and what to do if it is another's."""
     path, (state, steps) = settings.repository / workflow.WORKFLOW, workflow.write_workflow(settings, tool)
     yield _line((path, state or workflow.EXISTS), here)
-    if not state and (tool or not list(workflow.steps_in(settings.repository))):  # it gates the others, or says so
-        yield f"  add these steps to a job of {path_from(path, here)}:"
-        yield from steps.splitlines()
+    gates_others = not tool and any(workflow.steps_in(settings.repository))  # of this project, it says so
+    lines = workflow.lacking(steps, path) if gates_others else steps.splitlines()
+    if not state and lines:
+        yield from (f"  add these steps to a job of {path_from(path, here)}:", *lines)
 
 
 def suite_wanted(settings: Settings) -> bool:

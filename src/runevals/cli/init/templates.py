@@ -109,5 +109,5 @@ def ignoring(text: str, names: Sequence[str], *, is_root: bool) -> str:
     if not missing:
         return text
     end = "\r\n" if "\r\n" in text else "\n"
-    gap = end if text and not text.endswith("\n") else ""
+    gap = end * (not f"\n{text}".endswith("\n"))
     return text + gap + "".join(line + end for line in missing)
