@@ -75,7 +75,7 @@ def _line(trial: Trial, evaluation: Evaluation) -> str:
     results = evaluation.results
     wrong = [result.id for result in results if result.outcome is Outcome.FAILED]
     wrong += dict.fromkeys(result.error.code for result in results if result.error is not None)
-    attempt = f" run {trial.attempt}" if trial.attempt > 1 else ""
+    attempt = phrase(trial.attempt > 1, f" run {trial.attempt}")
     text = f"{OUTCOME_MARKS[_status(evaluation)]} {one_line(trial.case.key, 60)}{attempt}"
     return f"{text}  {one_line(', '.join(wrong), 120)}" if wrong else text
 

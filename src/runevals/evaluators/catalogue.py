@@ -305,9 +305,7 @@ def _mismatch(value: object, hint: object) -> str | None:
             return None
         return " or ".join(complaint for complaint in complaints if complaint not in (None, "null"))
     if origin is typing.Literal:
-        if value in arguments:
-            return None
-        return f"one of {', '.join(map(str, arguments))}, not {value!r}"
+        return None if value in arguments else f"one of {', '.join(map(str, arguments))}, not {value!r}"
     if origin is tuple:
         if isinstance(value, list) and value and all(_mismatch(item, arguments[0]) is None for item in value):
             return None

@@ -37,8 +37,7 @@ class CachedJudge:
         judgement = self._judge.ask(question, case=case, turn=turn, attempt=attempt)
         if judgement.problem is None:
             reason, dimensions = self._redact(judgement.reason), dict(judgement.dimensions)
-            row = [judgement.score, reason, judgement.model, dimensions]
-            self._cache.put(key, json.dumps(row))
+            self._cache.put(key, json.dumps([judgement.score, reason, judgement.model, dimensions]))
         return judgement
 
     def identity(self) -> ModelIdentity:

@@ -86,8 +86,7 @@ class Exchange:
 
     def wait(self, timeout_s: float, stopped: Callable[[], bool] | None = None) -> bool:
         """Whether the program and its output ended in time and not `stopped`; afterwards, its session is over."""
-        ends_at = time.monotonic() + timeout_s
-        finished = False
+        ends_at, finished = time.monotonic() + timeout_s, False
         try:
             while not finished and (left := ends_at - time.monotonic()) > 0 and not (stopped and stopped()):
                 with suppress(subprocess.TimeoutExpired):

@@ -395,8 +395,7 @@ def _processes() -> Iterator[_Process]:
 
 
 def _children() -> list[_Process]:
-    us = os.getpid()
-    return [process for process in _processes() if process.parent == us]
+    return [process for process in _processes() if process.parent == os.getpid()]
 
 
 def _descendants() -> Iterator[_Process]:

@@ -95,8 +95,7 @@ def reporters() -> tuple[Streaming, ...]:
     """The built-in ones and those of plugins. Raises UnusablePlugin, also for a suffix in use."""
     suffixes = {suffix_of(reporter): reporter.NAME for reporter in REPORTERS}
     added: list[Streaming] = []
-    installed = plugins(PLUGINS, [reporter.NAME for reporter in REPORTERS])
-    for name, plugin in installed.items():
+    for name, plugin in plugins(PLUGINS, [reporter.NAME for reporter in REPORTERS]).items():
         require(PLUGINS, name, plugin, ("NAME", "FILENAME", "render"))
         reporter = cast("Reporter", plugin)
         suffix = suffix_of(reporter)

@@ -20,8 +20,7 @@ def render(runs: Sequence[PastRun]) -> str:
     colour = next(colour for outcome, colour in _COLOURS.items() if outcome in outcomes)
     totals = [run.report.totals for run in newest]
     cases = sum(total.cases - total.skipped for total in totals)
-    message = f"{sum(total.passed for total in totals)} of {plural(cases, 'case')} pass"
-    return _badge("evals", message, colour)
+    return _badge("evals", f"{sum(total.passed for total in totals)} of {plural(cases, 'case')} pass", colour)
 
 
 def of_strength(noticed: float | None) -> str:

@@ -29,8 +29,7 @@ def plain(blame: Blame) -> Iterator[str]:
 
 def lines(blame: Blame | None) -> list[str]:
     """One line of plain text for each set of hunks, which it begins with."""
-    groups = [] if blame is None else _groups(blame)
-    return limited(groups, MOST_LINES, _line)
+    return limited([] if blame is None else _groups(blame), MOST_LINES, _line)
 
 
 def coverage_lines(blame: Blame | None) -> list[str]:

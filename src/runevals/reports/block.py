@@ -219,8 +219,7 @@ def _heading(group: CauseGroup, *, alone: bool) -> tuple[str, ...]:
 def _names(row: CauseRow) -> str:
     names = [one_line(name.called, 60) for name in row.examples]
     first = names if row.cases <= len(names) else names[:MOST_EXAMPLES]
-    rest = row.cases - len(first)
-    return ", ".join(first) + phrase(rest, " and {:,} more")
+    return ", ".join(first) + phrase(row.cases - len(first), " and {:,} more")
 
 
 def _left_out(group: CauseGroup) -> Iterator[str]:

@@ -58,8 +58,7 @@ def _part(part: Part, block: Block) -> Iterator[str]:
     if part.title:
         path = "" if part.change is None else f"  {one_line(part.change.path, 120)}"
         yield from ("", part.title + path)
-    for mark, text in part.lines:
-        yield f"  {' '.join(filter(None, (mark, one_line(text, LONGEST))))}"
+    yield from (f"  {' '.join(filter(None, (mark, one_line(text, LONGEST))))}" for mark, text in part.lines)
     yield from _table(part.table)
     if part.change is not None:
         lines = [f"{DIFF}{line}" for line in visible(part.change.diff).split("\n")]

@@ -63,8 +63,7 @@ class PageCase(Struct, frozen=True, kw_only=True):
             change = "edited and failing"
         marks = {"flaky", "unmeasured"}.intersection(self.marks)
         words = ("regressed" if change == "fails now" else change, self.status, *marks)
-        ranks = [_RANKS.index(word) for word in words if word in _RANKS]
-        return min(ranks, default=len(_RANKS) + (not change))
+        return min([_RANKS.index(word) for word in words if word in _RANKS], default=len(_RANKS) + (not change))
 
 
 def cases_of(conclusion: Conclusion) -> list[PageCase]:
@@ -194,8 +193,7 @@ def bodies(cases: Sequence[PageCase], most: int = MOST_CHARACTERS) -> str:
 
     If that is too large, only the most important cases are included; the others are null.
     """
-    lines = ["null"] * len(cases)
-    left = most
+    lines, left = ["null"] * len(cases), most
     for index in sorted(range(len(cases)), key=lambda index: cases[index].rank):
         line = json.dumps(_Body(cases[index]).document, separators=(",", ":"))
         if len(line) <= left:

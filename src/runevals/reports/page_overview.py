@@ -40,8 +40,7 @@ Figures = tuple[str | None, int, Sequence[float | None]]  # of a category: its c
 def overview(conclusion: Conclusion) -> Json:
     """The data of the overview."""
     report, comparison = conclusion.report, conclusion.comparison
-    headline = conclusion.verdict.headline.casefold()
-    block = block_of(conclusion)
+    headline, block = conclusion.verdict.headline.casefold(), block_of(conclusion)
     numbers = [one_line(text, 500) for part in numbers_in_short(conclusion) for _, text in part.lines]
     return {
         "run_id": report.run.started_at.isoformat(),

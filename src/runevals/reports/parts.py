@@ -140,8 +140,7 @@ def _parts(conclusion: Conclusion, block: Block, links: Links, where: Where | No
 
         pairs, table = _marked(PLAIN, [*skill_matrix.lines(matrix)]), skill_matrix.table(matrix)
         yield Part(title=skill_matrix.TITLE, lines=pairs, table=table, name="the skills", rank=3)
-    by_state = sorted(conclusion.gates, key=lambda gate: gate.state is not GateState.FAILED)
-    gates = tuple(map(_of_gate, by_state))
+    gates = tuple(map(_of_gate, sorted(conclusion.gates, key=lambda gate: gate.state is not GateState.FAILED)))
     if comparison is not None and conclusion.verdict.outcome != "unmeasured":
         yield from _certainty(comparison, links)
     yield Part(title="Gates", lines=gates, name="the gates", rank=4, folded=True, on_screen=False)
@@ -245,8 +244,7 @@ def _of_gate(gate: GateResult) -> Line:
 
 
 def _of_causes(block: Block, one: Causes) -> Part:
-    title = block.title(one)
-    folded = block.is_folded(one)
+    title, folded = block.title(one), block.is_folded(one)
     return Part(
         title=f"{title}: {plural(one.cases, 'case')}" if folded else title,
         causes=one,

@@ -24,8 +24,7 @@ def newest_results(
     folder: Path, most: int, apart_from: Collection[Path] = ()
 ) -> Iterator[tuple[Path, Conclusion]]:
     """The newest `most` results documents of a folder, the newest first; other files do not count."""
-    files = (file for file in reversed(_by_age(folder)) if file not in apart_from)
-    return islice(readable(files), most)
+    return islice(readable(file for file in reversed(_by_age(folder)) if file not in apart_from), most)
 
 
 def reports_in(paths: Iterable[Path], most: int) -> list[RunReport]:

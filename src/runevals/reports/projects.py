@@ -91,5 +91,4 @@ def _part(name: str, conclusion: Conclusion, links: Links, where: Where) -> _Par
 def _joined(several: SeveralConclusions, parts: Sequence[_Part], marker: str, longest: int = LONGEST_LINE) -> str:
     table = [several.table.rstrip()] if several.table else []
     head = f"### {parts[0].mark} {inert_line(several.line, longest)}"
-    texts = [head, *table, *(part.text.rstrip() for part in parts)]
-    return phrase(marker, "{}\n") + "\n\n".join(texts) + "\n"
+    return phrase(marker, "{}\n") + "\n\n".join([head, *table, *(part.text.rstrip() for part in parts)]) + "\n"

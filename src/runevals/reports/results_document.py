@@ -176,8 +176,7 @@ def written(conclusion: Conclusion) -> Iterator[str]:
     )
     head, _, rest = msgspec.json.format(json_text(document), indent=1).partition(f"{_CASES}null")
     yield f"{head}{_CASES}["
-    for number, case in enumerate(report.cases):
-        yield (",\n  " if number else "\n  ") + json_text(case)
+    yield from ((",\n  " if number else "\n  ") + json_text(case) for number, case in enumerate(report.cases))
     yield ("\n ]" if report.cases else "]") + rest + "\n"
 
 

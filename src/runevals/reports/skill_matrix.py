@@ -31,8 +31,7 @@ def table(matrix: SkillMatrix) -> tuple[tuple[str, ...], ...]:
 
 def lines(matrix: SkillMatrix) -> Iterator[str]:
     """The pairs that are confused more than on the base."""
-    pairs = confusions(matrix)
-    texts = []
+    pairs, texts = confusions(matrix), []
     for pair in pairs:
         before = "" if pair.base_share is None else f"{percent(pair.base_share)} → "
         shares = f"{before}{percent(pair.head_share)} of the runs"

@@ -179,8 +179,7 @@ def _eval_id(case: CaseReport) -> int | str:
 
 def _folder(path: str) -> str:
     """The skill's folder, by the path of its suite."""
-    folder = path.rpartition("/")[0]
-    return folder.removesuffix("evals").removesuffix("/") or "."
+    return path.rpartition("/")[0].removesuffix("evals").removesuffix("/") or "."
 
 
 benchmark = partial(_text, _benchmark, "expectations")

@@ -21,8 +21,7 @@ def stream(conclusion: Conclusion) -> Iterator[str]:
     """Yields header and rows, in the order of the results document; unknown values are empty cells."""
     writer = csv.writer(_Through(), lineterminator="\n")
     yield writer.writerow(COLUMNS)
-    for row in _rows(conclusion):
-        yield writer.writerow(row)
+    yield from (writer.writerow(row) for row in _rows(conclusion))
 
 
 class _Through:

@@ -74,8 +74,7 @@ def _run(jobs: Sequence[Job], settings: Settings) -> list[Conclusion]:
         if len(jobs) > 1:
             measure_together(left)
         each(left, _compare)  # plan → … → score, compare
-    reports = {job.request.name: job.report for job in jobs if job.report is not None}
-    against = against_each(reports, settings)
+    against = against_each({job.request.name: job.report for job in jobs if job.report is not None}, settings)
     return [_concluded(job, job.against or against.get(job.request.name)) for job in jobs]
 
 

@@ -21,8 +21,7 @@ _NOT_IN_ARTIFACTS = frozenset('":<>|*?\r\n\\/')
 
 def parsed(setting: Setting, text: str, source: str) -> object:
     """The value of `text`; `source` names its origin in messages. Raises InvalidSettings."""
-    value = text if text in setting.choices else _PARSERS[setting.kind](text, source)
-    return checked(setting, value, source)
+    return checked(setting, text if text in setting.choices else _PARSERS[setting.kind](text, source), source)
 
 
 def checked(setting: Setting, value: object, source: str) -> object:

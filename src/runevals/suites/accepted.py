@@ -41,8 +41,7 @@ def read_entries(content: bytes, display_path: str) -> tuple[AcceptedLoss, ...]:
 
 def entries_in(content: bytes, suffix: str, display_path: str, schema: str) -> tuple[Source, list[dict[str, Any]]]:
     """A list, which has no entries if only its comments are left. Raises InvalidSuite with every problem."""
-    has_some = re.sub(rb"#.*", b"", content).strip()
-    source = parse_source(content if has_some else b"[]", suffix, display_path)
+    source = parse_source(content if re.sub(rb"#.*", b"", content).strip() else b"[]", suffix, display_path)
     if problems := source.schema_problems("runevals.suites", schema):
         raise InvalidSuite(problems)
     return source, cast("list[dict[str, Any]]", source.value)

@@ -105,8 +105,7 @@ def _evals_of_vally(root: Path) -> list[str]:
     """The patterns of the evals that the settings of Vally name. Raises InvalidSuite."""
     if not (root / _VALLY).is_file():
         return []
-    settings = read(root / _VALLY, _VALLY).value
-    fields = {**_OF_VALLY, **object_in(object_in(settings).get("paths"))}
+    fields = {**_OF_VALLY, **object_in(object_in(read(root / _VALLY, _VALLY).value).get("paths"))}
     paths = (texts_in(entries_of(fields[key])) for key in _OF_VALLY)
     folders, names = ([path for path in each if not {"..", "/"} & {*Path(path).parts}] for each in paths)
     return [f"{folder}/**/{name}" for folder in folders for name in names]

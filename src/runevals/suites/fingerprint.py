@@ -51,8 +51,7 @@ def with_notes(turns: Sequence[Turn], extra: Mapping[str, object], notes: object
 
 
 def _normalised_turn(turn: Turn) -> Turn:
-    context = if_known(one_line, turn.context)
-    prompt = one_line(turn.prompt)
+    context, prompt = if_known(one_line, turn.context), one_line(turn.prompt)
     same = (prompt, context) == (turn.prompt, turn.context)
     return turn if same else replace(turn, prompt=prompt, context=context)
 

@@ -253,8 +253,7 @@ def _with_target(suites: list[Suite], request: LoadRequest) -> tuple[list[Suite]
             problems += lacking
     if not request.traits.takes_cwd:
         message = f"cwd is for command targets; the {request.target_type} target does not get it"
-        has_cwd = _first_of_each(suites, lambda case: case.cwd is not None, message)
-        suites = _with_warnings(suites, list(has_cwd))
+        suites = _with_warnings(suites, list(_first_of_each(suites, lambda case: case.cwd is not None, message)))
     if request.sends_prompts:
         problems += prompt_problems(suites, request.template, lambda case: is_selected(case, request.selection))
     return suites, problems
@@ -347,8 +346,7 @@ def _with_files(suite: Suite, request: LoadRequest) -> Suite:
 
 def _load(path: Path, entry: SuiteEntry, request: LoadRequest) -> Suite:
     """One file → suite. Raises InvalidSuite, for a link of the repository that leads out of it too."""
-    stands_inside = Path(os.path.normpath(path)).is_relative_to(request.repository)
-    if stands_inside or entry.from_file:
+    if Path(os.path.normpath(path)).is_relative_to(request.repository) or entry.from_file:
         _require_own(path, request)
     return load(path, display_path(path, request.repository), _options(entry, request))
 
@@ -409,8 +407,7 @@ def _named_apart(suites: Sequence[Suite]) -> list[Suite]:
 
 def display_path(path: Path, repository: Path) -> str:
     """A suite's name: its path relative to the repository's root, with forward slashes."""
-    absolute = path.resolve()
-    root = repository.resolve()
+    absolute, root = path.resolve(), repository.resolve()
     return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else str(path)
 
 

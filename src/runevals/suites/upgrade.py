@@ -22,8 +22,7 @@ def upgrade_file(path: Path, display_path: str) -> str:
     source = read_source(path, display_path)
     backup = path.with_name(f"{path.name}.bak.{datetime.now().astimezone():%Y%m%d%H%M%S}")
     write_whole(backup, source.text)
-    document = eval_document.with_known_keys(eval_document.upgraded(source.value))
-    write_whole(path, eval_document.as_text(document))
+    write_whole(path, eval_document.as_text(eval_document.with_known_keys(eval_document.upgraded(source.value))))
     return (
         f"{display_path}: upgraded to schemaVersion {eval_document.CURRENT_VERSION}; the old file is {backup.name}"
     )

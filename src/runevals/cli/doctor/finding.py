@@ -16,7 +16,7 @@ _COLOURS = {"✓": "green", "✗": "red", "–": "yellow"}
 def stopped(name: str, error: RunevalsError, fix: str) -> Diagnosis:
     """A run would end with this error."""
     first, *rest = str(error).splitlines()
-    more = f" (and {plural(len(rest), 'more line')})" if rest else ""
+    more = phrase(rest, f" (and {plural(len(rest), 'more line')})")
     return Diagnosis(name=name, mark="✗", text=first + more, fix=fix, exit_code=error.exit_code)
 
 

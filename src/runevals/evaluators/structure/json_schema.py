@@ -67,8 +67,7 @@ def schema_problems(schema: Mapping[str, object]) -> Iterable[tuple[str | None, 
     except (TypeError, RecursionError) as refusal:
         yield "schema", f"is not a JSON Schema: {type(refusal).__name__}: {str(refusal)[:200]}"
         return
-    for error in errors:
-        yield "schema", f"is not a JSON Schema: {error.json_path}: {error.message}"
+    yield from (("schema", f"is not a JSON Schema: {error.json_path}: {error.message}") for error in errors)
     for reference in _references(schema):
         if not reference.startswith("#"):
             yield "schema", f"$ref {reference} leads outside the schema; copy what it names into $defs"

@@ -53,9 +53,7 @@ class ToolSequence(CallsCheck):
         for number, (name, step) in enumerate(zip(names, self.steps, strict=False), start=1):
             if not same_tool(name, step):
                 return f"call {number} is of {name}, not of {step}"
-        if len(names) == len(self.steps):
-            return None
-        return f"{len(names)} calls, {len(self.steps)} listed"
+        return None if len(names) == len(self.steps) else f"{len(names)} calls, {len(self.steps)} listed"
 
     def _order_problem(self, names: Sequence[str]) -> str | None:
         rest = iter(names)

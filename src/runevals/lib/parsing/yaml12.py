@@ -109,8 +109,7 @@ class _Builder:
                 continue
             key = str(key_node.value)
             if key in mapping:
-                message = f"duplicate key '{key}'; remove one of them"
-                self.problems.append(((*json_path, key), offset, message))
+                self.problems.append(((*json_path, key), offset, f"duplicate key '{key}'; remove one of them"))
             mapping[key] = self.build(value_node, (*json_path, key), offset)
         return {**merged, **mapping}
 

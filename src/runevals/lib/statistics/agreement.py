@@ -42,8 +42,7 @@ def krippendorff_alpha(units: Iterable[Ratings]) -> float | None:
     expected = _differences([rank for unit in ranked for rank in unit])
     if not expected:
         return None
-    observed = fsum(_differences(unit) / (len(unit) - 1) for unit in ranked)
-    return 1.0 - (below - 1) * observed / expected
+    return 1.0 - (below - 1) * fsum(_differences(unit) / (len(unit) - 1) for unit in ranked) / expected
 
 
 def weighted_kappa(pairs: Pairs) -> float | None:

@@ -55,8 +55,7 @@ def paired(base: Sequence[bool], head: Sequence[bool]) -> Pairs:
 def bounds(base: Sequence[bool | None], head: Sequence[bool | None]) -> tuple[Pairs, Pairs]:
     """(the pairs if missing values were best for the head, if they were worst for it)."""
     best = paired([bool(value) for value in base], [value is not False for value in head])
-    worst = paired([value is not False for value in base], [bool(value) for value in head])
-    return best, worst
+    return best, paired([value is not False for value in base], [bool(value) for value in head])
 
 
 def needed(hypotheses: int, level: float) -> float:

@@ -72,8 +72,7 @@ def _restricted(counts: Mapping[Fraction, int], number: int, margin: float) -> W
         else:
             high = middle
     weights = {value: count / number / (1 + high * (margin - float(value))) for value, count in counts.items()}
-    rest = 1.0 - fsum(weights.values())
-    weights[total_loss] = weights.get(total_loss, 0.0) + max(0.0, rest)
+    weights[total_loss] = weights.get(total_loss, 0.0) + max(0.0, 1.0 - fsum(weights.values()))
     return weights
 
 

@@ -80,8 +80,7 @@ def patterns_test(patterns: Mapping[Pattern, int], *, value_range: float = 1.0) 
     step = 0.0 if grid is None else 1.0 / grid
     exact = _exact(varying, grid)
     loss, gain = exact if exact is not None else _normal(varying, step)
-    drop = base_mean - head_mean
-    half = 1.96 * sqrt(_interval_variance(cases, step)) / number
+    drop, half = base_mean - head_mean, 1.96 * sqrt(_interval_variance(cases, step)) / number
     return BlockedTest(
         cases=number,
         p_value=loss,
@@ -278,8 +277,7 @@ def _third_moment(case: _Case) -> float:
 
 def _interval_variance(cases: Sequence[_Case], step: float) -> float:
     """Variance of the sum of the differences; a side with one value borrows the pooled variance."""
-    terms = []
-    widest = 0.0
+    terms, widest = [], 0.0
     for case in cases:
         base, head = case.base_size, case.head_size
         of_base = case.base_squares / (base - 1) if base > 1 else case.pooled_variance

@@ -44,8 +44,7 @@ def signed_rank_test(differences: Sequence[float]) -> SignedRankTest:
     ranks = [(rank, sizes[size]) for size, rank in rank_of.items()]
     observed = sum([rank_of[difference] for difference in steps if difference > 0])
     exact = below <= EXACT_MAX_PAIRS
-    step = gcd(*rank_of.values()) or 1
-    rise = (_exact_p_value if exact else _normal)(ranks, observed, step)
+    rise = (_exact_p_value if exact else _normal)(ranks, observed, gcd(*rank_of.values()) or 1)
     return SignedRankTest(pairs=below, rise_p_value=rise, exact=exact)
 
 
@@ -56,8 +55,7 @@ def _exact_p_value(ranks: Ranks, observed: int, step: int) -> float:
     `bits` bits (Kronecker substitution).
     """
     pairs = sum(count for _, count in ranks)
-    bits = pairs + 2
-    product = 1
+    bits, product = pairs + 2, 1
     for rank, count in ranks:
         for _ in range(count):
             product += product << (bits * rank // step)

@@ -41,8 +41,7 @@ def unpacked_lines(path: Path, most_bytes: int) -> Iterator[str]:
 def pack(pieces: Iterable[str]) -> Iterator[bytes]:
     """Text → a gzip file; equal texts give equal bytes."""
     packer = zlib.compressobj(wbits=_GZIP)
-    for piece in pieces:
-        yield packer.compress(piece.encode("utf-8", errors="backslashreplace"))
+    yield from (packer.compress(piece.encode("utf-8", errors="backslashreplace")) for piece in pieces)
     yield packer.flush()
 
 

@@ -93,8 +93,7 @@ class EncodedSecrets:
         return READABLE in readable or (self._run in readable and any(map(content.__contains__, self._bytes)))
 
     def _in_bytes(self, content: bytes, depth: int) -> Iterator[Span]:
-        places = _indexes(content, _NOT_NUL)
-        plain = content.replace(b"\0", b"")
+        places, plain = _indexes(content, _NOT_NUL), content.replace(b"\0", b"")
         hits = [*_finds(plain, self._bytes)]
         if READABLE in plain.translate(_READABLE):
             text = plain.decode("latin-1")
@@ -152,8 +151,7 @@ def _layouts(text: str) -> Iterator[Layout]:
     plain, escapes = _ESCAPE.subn(lambda match: _unescaped(match[0]), text)
     if escapes:
         yield Layout(plain, partial(_of_escapes, text))
-        for dump in _dumps(plain):
-            yield Layout(dump.text, partial(_of_escapes, text, within=dump.place))
+        yield from (Layout(dump.text, partial(_of_escapes, text, within=dump.place)) for dump in _dumps(plain))
 
 
 @lru_cache(1)

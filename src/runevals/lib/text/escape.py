@@ -57,8 +57,7 @@ def one_line(text: str, limit: int = 200) -> str:
 
 def both_ends(text: str, limit: int = 220) -> str:
     """`text` visible, on one line; of why something failed, the end says as much as the beginning."""
-    line = " ".join(visible(text).split())
-    start = limit // 3
+    line, start = " ".join(visible(text).split()), limit // 3
     return line if len(line) <= limit else f"{line[:start]} … {line[start + 3 - limit :]}"
 
 

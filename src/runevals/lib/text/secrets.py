@@ -151,8 +151,7 @@ def _escaped_forms(value: str) -> Iterator[str]:
     yield value
     for safe in ("/", ""):  # of variables that are not UTF-8, the bytes that they are
         yield quote(value, safe=safe, errors="surrogateescape")
-    for only_ascii in (True, False):
-        yield json.dumps(value, ensure_ascii=only_ascii)[1:-1]
+    yield from (json.dumps(value, ensure_ascii=only_ascii)[1:-1] for only_ascii in (True, False))
     yield value.translate(_HTML)
 
 

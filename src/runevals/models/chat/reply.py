@@ -112,8 +112,7 @@ def _error_within(completion: Any) -> Mapping[str, Any] | None:
 
     OpenRouter sends those of the providers behind it with status 200.
     """
-    choices = list_in(object_in(completion).get("choices"))
-    place = object_in(next(iter(choices), completion))
+    place = object_in(next(iter(list_in(object_in(completion).get("choices"))), completion))
     error = place.get("error")
     return error if isinstance(error, Mapping) else _FAILED_REASONS.get(text_in(place.get("finish_reason")))
 

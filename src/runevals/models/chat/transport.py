@@ -140,8 +140,7 @@ class ChatClient:
 
     def shutdown_date(self, model: str) -> str | None:
         """The day after which the provider's list of models no longer has this one, if the list says so."""
-        deadline = time.monotonic() + LIST_S
-        client = self._new(timeout=LIST_S)
+        deadline, client = time.monotonic() + LIST_S, self._new(timeout=LIST_S)
         client.api_key = self._key.value()
         try:
             with closing(client.get(f"/models/{quote(model, safe='')}", **self._as_bytes)) as reply:
@@ -197,8 +196,7 @@ class _Connection:
         self.slot.allowance = allowance_of(reply.headers)
         if reply.status_code >= 300:  # what comes with an error, the SDK reads to its end: there is one now
             self._amid.callback(reply.stream.close)
-            beginning = _beginning(reply.stream, self._timeout_s)
-            reply.stream = self._library.Response(200, content=beginning).stream
+            reply.stream = self._library.Response(200, content=_beginning(reply.stream, self._timeout_s)).stream
 
     def ask(self, first: Any, head: bytes, content: bytes) -> Any:
         """The reply, its body not yet read; None if there is no fresh connection to the host itself."""

@@ -171,8 +171,7 @@ class Throttle:
             return max(0.0, ready_at - time.monotonic())
 
     def _delay(self, attempt: int, after_s: float | None) -> float:
-        ceiling = min(LONGEST_DELAY_S, self.first_delay_s * 2 ** (attempt - 1))
-        jitter = self._random.uniform(0.0, ceiling)
+        jitter = self._random.uniform(0.0, min(LONGEST_DELAY_S, self.first_delay_s * 2 ** (attempt - 1)))
         return jitter if after_s is None else after_s + 0.1 * jitter
 
     def _rest(self, delay: float, *, visible: bool) -> None:
@@ -275,8 +274,7 @@ def final_failure(last: TryAgain) -> CallFailed:
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
     """The pause that `retry-after-ms` or `Retry-After` asks for; None if there is none that can be read."""
-    milliseconds = finite(headers.get("retry-after-ms"))
-    header = headers.get("Retry-After")
+    milliseconds, header = finite(headers.get("retry-after-ms")), headers.get("Retry-After")
     seconds = finite(header) if milliseconds is None else milliseconds / 1000
     return _seconds_until(header) if seconds is None else max(0.0, seconds)
 

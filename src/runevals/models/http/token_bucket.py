@@ -84,8 +84,7 @@ class TokenBucket:
         before, self._newest = self._newest, allowance
         self._moves |= before is not None and allowance.left != before.left
         if before is not None and not refused:
-            cost = before.left_after(at - self._at) - allowance.left
-            self._tokens = MEMORY * self._tokens + max(0.0, cost)
+            self._tokens = MEMORY * self._tokens + max(0.0, before.left_after(at - self._at) - allowance.left)
             self._calls = MEMORY * self._calls + number - self._number
         self._number, self._at = number, at
 

@@ -86,8 +86,8 @@ def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBas
     in_workspaces = {git.commit_of(repository, ref) for ref in workspace_commits(request.suites)}
     is_head = IS_HEAD + phrase(commit in in_workspaces, ", and workspaces of that commit have none of them")
     flags = [f"--{name}" for name in ("target", "model") if request.settings.origins[name] == f"--{name}"]
-    is_head = is_head if commit == request.settings.head.commit else ""
-    notices = tuple(filter(None, (is_head, phrase(short_list(flags), BOTH_SIDES))))
+    sentences = (is_head * (commit == request.settings.head.commit), phrase(short_list(flags), BOTH_SIDES))
+    notices = tuple(filter(None, sentences))
     try:
         baseline = measure(commit)
         return StoredBase(baseline=baseline, notices=tuple(filter(None, (*notices, _errors_of(baseline)))))

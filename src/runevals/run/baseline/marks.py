@@ -103,8 +103,7 @@ def _is_whole(run: RunReport, planned: Collection[Key]) -> bool:
 
 
 def _covers(run: RunReport, planned: Collection[Key]) -> bool:
-    skipped = {(case.suite, case.key) for case in run.cases if case.status is Outcome.SKIPPED}
-    due = set(planned) - skipped
+    due = set(planned) - {(case.suite, case.key) for case in run.cases if case.status is Outcome.SKIPPED}
     return bool(due) and len(_measured(run) & due) >= LEAST_MEASURED * len(due)
 
 

@@ -175,8 +175,7 @@ class Nodes:
                 f"Ray cannot run a call with these resources or this environment: {error}"
             ) from None
         member = _Member(id=node_id, display_name=display_name, actor=actor.remote())
-        ready = member.actor.prepare.remote(__version__, self._shipped, self._parcel)
-        self._joining[ready] = member
+        self._joining[member.actor.prepare.remote(__version__, self._shipped, self._parcel)] = member
 
     def _welcome(self, timeout_s: float, *, at_least: int | None = None) -> None:
         """Admits the nodes that have become ready; waits for at least `at_least`, else for all.

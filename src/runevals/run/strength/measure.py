@@ -332,8 +332,7 @@ def _ignores_case(check: BuiltCheck) -> bool:
 
 def unnoticed_hints(unnoticed: Sequence[Unnoticed]) -> Iterator[Hint]:
     """One hint for each case: which wrong answers no check notices, and what would."""
-    turns = grouped((id(each.of), each) for each in unnoticed if not each.judged)
-    for of_turn in turns.values():
+    for of_turn in grouped((id(each.of), each) for each in unnoticed if not each.judged).values():
         of = of_turn[0].of
         kinds = Counter(each.what or each.kind for each in of_turn)
         edit = next((each.what for each in of_turn if each.what), "")

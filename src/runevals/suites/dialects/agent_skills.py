@@ -93,8 +93,7 @@ def recognises(value: object) -> bool:
     if {"evals", "skill_name"} & value.keys():
         return True
     lists = {key: value[key] for key in _LISTS if isinstance(value.get(key), list)}
-    queries = [*lists.get(_SHOULD[0], ()), *lists.get(_SHOULD_NOT[0], ())]
-    if any(isinstance(query, str) for query in queries):
+    if any(isinstance(query, str) for query in [*lists.get(_SHOULD[0], ()), *lists.get(_SHOULD_NOT[0], ())]):
         return True
     has_prompts = any(one.keys() & {"prompt", "query"} for each in lists.values() for one in objects_in(each))
     return bool(lists) and ("skill" in value or has_prompts)

@@ -157,9 +157,7 @@ class AgentSkillChecks(Reader, frozen=True, kw_only=True):
     def _by_type(self, entry: Mapping[str, Any], place: JsonPath) -> EvaluatorSpec | None:
         """Another check by code of eval samples, such as `tools_called`, with the options that it has there."""
         kind = _kind(entry)
-        if kind not in _BY_TYPE:
-            return None
-        return self._at(_spec(kind, without(entry, _BESIDE)), place)
+        return None if kind not in _BY_TYPE else self._at(_spec(kind, without(entry, _BESIDE)), place)
 
     def _combined(self, check: Mapping[str, Any], place: JsonPath) -> EvaluatorSpec | None:
         """`{contains_any, contains_all, matches_any, not_contains, not_matches}`: all of them must hold."""
@@ -179,8 +177,7 @@ class AgentSkillChecks(Reader, frozen=True, kw_only=True):
 
 def unread_checks(case: Mapping[str, Any], key: str) -> str:
     """The message about an unread key of a case that probably matters."""
-    commands = any(name in entry for entry in objects_in(case[key]) for name in _COMMANDS)
-    if commands:
+    if any(name in entry for entry in objects_in(case[key]) for name in _COMMANDS):
         return f"'{key}' names commands, which are never run from a suite; it decides nothing"
     return f"'{key}' is not read and decides nothing; write what must hold into 'assertions'"
 

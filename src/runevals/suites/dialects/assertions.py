@@ -172,6 +172,5 @@ class Assertions(Reader, frozen=True, kw_only=True):
 
 def numbered(specs: Sequence[EvaluatorSpec]) -> Iterator[EvaluatorSpec]:
     """`specs`, a number behind each id that comes again."""
-    names = distinct(spec.id or spec.name for spec in specs)
-    for spec, name in zip(specs, names, strict=True):
+    for spec, name in zip(specs, distinct(spec.id or spec.name for spec in specs), strict=True):
         yield spec if name == (spec.id or spec.name) else replace(spec, id=name)

@@ -212,8 +212,7 @@ def numbered_keys(keys: Iterable[str]) -> list[str]:
     numbered: list[str] = []
     for key in keys:
         counts[key] += 1
-        again = counts[key] > 1 and KEY_OF_PROMPTS.fullmatch(key)
-        numbered.append(f"{key}-{counts[key]}" if again else key)
+        numbered.append(f"{key}-{counts[key]}" if counts[key] > 1 and KEY_OF_PROMPTS.fullmatch(key) else key)
     return numbered
 
 

@@ -159,8 +159,7 @@ def _of_entries(
 
 def _is_read(key: str, entry: Mapping[str, Any]) -> bool:
     """Whether it says nothing, or the same as what is read."""
-    others = {**entry, key: None}
-    return entry[key] in (None, "", [], {}, *map(others.get, ("input", "prompt", EXPECTED)))
+    return entry[key] in (None, "", [], {}, *map({**entry, key: None}.get, ("input", "prompt", EXPECTED)))
 
 
 # Keys of the file, of a case, and of the lists of cases, by the name of a definition in the schema or one by one.

@@ -370,8 +370,7 @@ class _Loader:
         return {name: option for name, option in options.items() if name != "citation_format"}
 
     def _load_turn(self, raw: Mapping[str, Any], json_path: JsonPath, checks: Checks, location: Location) -> Turn:
-        expected = raw.get("expected_response")
-        specs = tuple(checks.values())
+        expected, specs = raw.get("expected_response"), tuple(checks.values())
         text = raw.get("response") if self.options.evaluate_only else None
         recorded = None if text is None else Response(text=text, citations=_citations(raw.get("citations")))
         if expected is None:
@@ -401,8 +400,7 @@ class _Loader:
         if json_path[:1] != ("items",):
             return json_path
         if self.shape == "parallel":
-            column = "expected_responses" if "expected_response" in json_path[2:] else "prompts"
-            return (column, *json_path[1:2])
+            return ("expected_responses" if "expected_response" in json_path[2:] else "prompts", *json_path[1:2])
         return json_path[_ADDED_STEPS.get(self.shape, 0) :]
 
     def _report(

@@ -69,8 +69,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
         problems += [*reader.problems, *checking.unread_keys(source, at, sample, keys, _CHECKS)]
         files |= dict.fromkeys(reader.files)
     problems += checking.duplicate_keys(cases, file.pointer_of)
-    is_valid = all(problem.level != "error" for problem in problems)
-    requires = document.get("requires") if is_valid else None
+    requires = document.get("requires") if all(problem.level != "error" for problem in problems) else None
     required = convert(requires, Requires) if requires else None
     return checking.suite_of(source.path, NAME, cases, problems, requires=required, files=tuple(files))
 
@@ -131,8 +130,7 @@ def _case(source: Source, json_path: JsonPath, sample: Mapping[str, Any], reader
 
 def _judge_specs(source: Source, json_path: JsonPath, sample: Mapping[str, Any]) -> tuple[EvaluatorSpec, ...]:
     """The rubric, or the dimensions, which take its place."""
-    threshold = sample.get("judge_threshold")
-    dimensions = sample.get("dimensions")
+    threshold, dimensions = sample.get("judge_threshold"), sample.get("dimensions")
     if dimensions:
         at = (*json_path, "dimensions")
         parts = tuple(

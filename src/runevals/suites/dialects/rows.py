@@ -67,9 +67,7 @@ _OF_FOUNDRY = "builtin."  # before the names of Microsoft's evaluators
 
 def recognises(value: object) -> bool:
     """A list of rows, or an object with `rows`, or with `data` as data sets of Microsoft's Foundry have it."""
-    if isinstance(value, dict):
-        return "rows" in value or is_table(value.get("data"))
-    return is_table(value)
+    return "rows" in value or is_table(value.get("data")) if isinstance(value, dict) else is_table(value)
 
 
 def is_meant(value: object, options: LoadOptions) -> bool:
@@ -106,8 +104,7 @@ def read_csv(text: str, display_path: str) -> Source:
     csv.field_size_limit(MAX_BYTES)
     file = io.StringIO(text, newline="")
     delimiter = _delimiter(file)
-    reader = csv.DictReader(file, strict=True, delimiter=delimiter)
-    starts = [0]
+    reader, starts = csv.DictReader(file, strict=True, delimiter=delimiter), [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
     rows: list[object] = []

@@ -40,8 +40,7 @@ def recognises(value: object) -> bool:
 
 def load(source: Source, options: LoadOptions) -> Suite:
     """Cases → suite, with every problem found."""
-    document = entries_of(source.value)
-    is_list = isinstance(source.value, list)
+    document, is_list = entries_of(source.value), isinstance(source.value, list)
     places: list[JsonPath] = [(index,) if is_list else () for index in range(len(document))]
     problems, invalid = checking.schema_problems(source, NAME)
     cases: list[Case] = []

@@ -240,8 +240,7 @@ def _kind_of(grader: object) -> str:
 def _values(config: Mapping[str, Any], rubric: Iterable[str]) -> Mapping[str, object]:
     """What the template of a check is filled with: a grader's config, and what is made of it."""
     flags, pattern = FLAGS.fullmatch(config.get("pattern", "")).groups("")  # type: ignore[union-attr] # fits all
-    duration = config.get("timeout", config.get("max", config.get("value", 60)))
-    seconds = duration_s(str(duration)) or 0.0
+    seconds = duration_s(str(config.get("timeout", config.get("max", config.get("value", 60))))) or 0.0
     program = [config[key] for key in ("command", "args") if key in config]
     skills = [
         EvaluatorSpec(name="skill_triggered", options={"skill": skill, "should_trigger": key == "required"})

@@ -182,9 +182,7 @@ def _prompt(turn: Turn, texts: dict[str, str]) -> str:
 def _replace(text: str, texts: dict[str, str]) -> str:
     """Replaces every occurrence, the longest address first; replaced text is not searched again."""
     urls = sorted((url for url in addresses_in(text) if url in texts), key=len, reverse=True)
-    if not urls:
-        return text
-    return re.sub("|".join(map(re.escape, urls)), lambda match: texts[match[0]], text)
+    return text if not urls else re.sub("|".join(map(re.escape, urls)), lambda match: texts[match[0]], text)
 
 
 def resolve_host(host: str, port: int) -> list[str]:
@@ -341,8 +339,7 @@ def page_text(page: str) -> str:
         words.close()
     except AssertionError:  # how the parser refuses
         raise NotFetched("has HTML that cannot be parsed") from None
-    lines = (" ".join(line.split()) for line in "".join(words.pieces).split("\n"))
-    return "\n".join(filter(None, lines))
+    return "\n".join(filter(None, (" ".join(line.split()) for line in "".join(words.pieces).split("\n"))))
 
 
 class _Words(HTMLParser):
