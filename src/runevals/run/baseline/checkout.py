@@ -83,14 +83,16 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
 
 def _is_new(settings: Settings, former: Iterable[str], checkout: Path) -> bool:
     """Whether the base has neither the suites of these settings, nor anything that was renamed to them."""
+    suites = (Path(os.path.normpath(entry.base / entry.path)) for entry in settings.load.suites)
+    places, moved = (settings.file_base, *suites), (settings.repository / now for now in former)
+    return not any((_has_suites(settings, checkout), *(any(map(now.is_relative_to, places)) for now in moved)))
+
+
+def _has_suites(settings: Settings, checkout: Path) -> bool:
+    """Whether the base has suites where these settings name them."""
     entries = settings.load.suites or (SuiteEntry(path="", base=settings.file_base),)
     bases = (checkout / os.path.relpath(entry.base, settings.repository) for entry in entries)
-    at_base = (replace(entry, base=base) for entry, base in zip(entries, bases, strict=True))
-    places = (settings.file_base, *(Path(os.path.normpath(entry.base / entry.path)) for entry in entries))
-    moved = (settings.repository / now for now in former)
-    return not any(map(_is_there, at_base)) and not any(
-        now.is_relative_to(place) for now in moved for place in places
-    )
+    return any(_is_there(replace(entry, base=base)) for entry, base in zip(entries, bases, strict=True))
 
 
 def base_suites(there: Settings, head: Settings, commit: str) -> LoadedSuites:
@@ -140,10 +142,11 @@ def _former(
 
 
 def _moved_into(head: Settings, commit: str, folders: Sequence[Path], raw: RawSettings) -> bool:
-    """Whether the change brought the settings into a folder for which the base had none."""
+    """Whether the change brought a project into a folder for which the base had neither settings nor suites."""
     if head.file_path is None or config_of(raw) or settings_file_in(folders, PLACES, contents_here) is not None:
         return False
-    return path_from(head.file_path, head.repository) in renamed_files(head.repository, commit)
+    here = path_from(head.file_path, head.repository)
+    return here in renamed_files(head.repository, commit) and not _has_suites(head, folders[-1])
 
 
 def _former_folder(head: Settings, commit: str) -> Path:
