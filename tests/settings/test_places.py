@@ -67,6 +67,13 @@ def test_a_pyproject_without_the_table_has_no_settings(project, text):
     assert settle(project.path).file is None
 
 
+def test_settings_of_the_root_are_named_as_seen_from_a_folder_below(project):
+    """Results are posted: they name no folder above the repository."""
+    project.write("runevals.yaml", "repeat: 2\n")
+    project.write("below/evals.json", SUITE)
+    assert settle(project.path / "below").origins["repeat"] == "../runevals.yaml"
+
+
 def test_settings_in_two_files_of_a_folder_are_refused(project, runevals):
     project.write("runevals.yaml", SETTINGS)
     project.write("pyproject.toml", TABLE)

@@ -79,8 +79,13 @@ def read_settings_file(cwd: Path, repository: Path, config: str | None) -> Setti
         return SettingsFile(base=cwd)
     _require_inside(path, repository, relative_name(path, cwd))
     path = path if config is None else path.resolve()
-    display_name = relative_name(path, cwd)
+    display_name = _called(path, cwd, repository)
     return _settings_file(path, cwd, repository, *_parsed(read_text(path, display_name), path, display_name))
+
+
+def _called(path: Path, cwd: Path, repository: Path) -> str:
+    """The file as seen from the folder; results name it, and no folder above the repository."""
+    return path_from(path, cwd) if path.is_relative_to(repository) else str(path)
 
 
 def _settings_file(
@@ -91,7 +96,7 @@ def _settings_file(
     values, keys = _values(source, os.path.relpath(base, repository)), cast("Mapping[str, Any]", source.value)
     return SettingsFile(
         exists=True,
-        display_name=relative_name(path, cwd),
+        display_name=_called(path, cwd, repository),
         base=base,
         values=values,
         path=path,
@@ -129,7 +134,7 @@ def base_settings_file(
     path = settings_file_in(searched, places, contents_of)
     if path is None:
         return None
-    of_base = f"{relative_name(path, cwd)} of the base"
+    of_base = f"{_called(path, cwd, repository)} of the base"
     source, notices = _parsed(decoded(known[path] or b"", of_base), path, of_base)
     return _settings_file(path, cwd, repository, source, notices)
 
