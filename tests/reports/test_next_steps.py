@@ -255,6 +255,16 @@ def test_what_was_removed_so_that_too_little_can_be_compared_can_be_accepted(rep
     ended(code, 0, out + err, "Written: ", "3 cases")
 
 
+def test_where_the_target_is_of_another_type_nothing_is_offered_to_be_accepted(repository, runevals):
+    """It would settle nothing: line one says what does."""
+    on_main(repository, "evals.json", {**SUITE, "items": [*SUITE["items"], {**SUITE["items"][0], "testId": "c"}]})
+    program = "print('Paris')\n"
+    repository.write("runevals.yaml", "suites: [evals.json]\ntarget: {type: command, command: [python3, m.py]}\n")
+    commit(repository, {"m.py": program, "evals.json": SUITE})
+    code, out, err = runevals("--base", "main", "-q")
+    ended(code, 3, out + err, "the target is of another type, command", without=["wanted?"])
+
+
 def test_scores_that_fell_without_a_lost_case_are_accepted_together(project, runevals):
     for name, score in (("base", 0.9), ("now", 0.8)):
         rows = "".join(f"c{number},{score + number / 1000}\n" for number in range(30))

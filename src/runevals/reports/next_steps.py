@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
 from runevals.records import FRESH, CaseReport, CauseGroup, Causes, Change, Comparison, Conclusion, State
+from runevals.verdict.comparability import other_target
 from runevals.verdict.headlines import strongest
 from runevals.verdict.lost_together import is_in, to_accept
 from runevals.verdict.matching import Key
@@ -83,7 +84,8 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         code = "" if {text.by_code for text in conclusion.prompt_changes} == {False} else " --code"
         options = _options(run.settings, RUN_SETTINGS, where.folder)
         yield "which line", f"blame{document}{code}{options}"
-    if any(gate.counts_accepted for gate in conclusion.gates):
+    is_unlike = conclusion.verdict.outcome == "unmeasured" and other_target(conclusion.report, comparison.base)
+    if is_unlike or any(gate.counts_accepted for gate in conclusion.gates):
         return
     options = _options(run.settings, ("config",), where.folder)
     groups = [group for each in causes if each.kind == "lost" for group in each.groups]
