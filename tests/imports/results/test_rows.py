@@ -214,3 +214,19 @@ def test_blanks_around_the_name_of_a_column_of_a_table_are_none_of_it(tmp_path, 
     assert ([case.key for case in run.cases], list(checks(run))) == (["a"], ["f1"])
     with pytest.raises(InvalidDocument, match="two columns differ only by blanks"):
         read(tmp_path, "id,f1,f1 \na,0.9,0.1\n", choice, name="r.csv")
+
+
+@pytest.mark.parametrize(("cell", "outcome"), [("pass", Outcome.PASSED), ("Failed", Outcome.FAILED)])
+def test_a_word_may_say_whether_a_row_passed(tmp_path, cell, outcome):
+    run = read(tmp_path, f"id,verdict\na,{cell}\n", "passed=verdict", name="r.csv")
+    assert [result.outcome for result in checks(run).values()] == [outcome]
+
+
+def test_a_table_without_rows_and_a_column_with_a_comma_say_so(tmp_path):
+    with pytest.raises(InvalidDocument, match="is a table without a row"):
+        read(tmp_path, "id,passed\n", name="r.csv")
+    with pytest.raises(InvalidSettings, match="comma in its name is named in runevals.yaml, columns:"):
+        Columns.chosen(["score=F1", "macro"])
+    assert list(checks(read(tmp_path, 'id,"F1, macro"\na,0.9\n', "score=F1, macro", name="r.csv"))) == [
+        "F1, macro"
+    ]

@@ -122,7 +122,8 @@ def _unknown(file: OpenedResults) -> InvalidDocument:
     why = f"is in no format of results that we read: {known_formats()} XML"
     if file.path.suffix.lower() in TABLES:
         header = short_list(rows.names_in(file), 5)
-        why = f"is a table: the first line must name the columns, such as id,score, and names {header}"
+        says = f"is a table: the first line must name the columns, such as id,score, and names {header}"
+        why = {"": "is a table without a row"}.get(header, says)
     return InvalidDocument(
         f"{path} {why}; "
         "of rows with other names, --columns says what they are: --columns id=COLUMN --columns score=COLUMN "

@@ -12,6 +12,7 @@ from runevals.imports.results.field_map import ENDS, MEASURED, PASSES, CheckMap,
 from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults
 from runevals.imports.results.records import ImportedRun
+from runevals.lib.text.numbers import phrase
 from runevals.lib.text.suggest import did_you_mean, known_names
 from runevals.records import Outcome
 from runevals.records.errors import InvalidDocument, InvalidSettings
@@ -42,7 +43,11 @@ _LANGSMITH = {"prompt": "inputs.", "output": "outputs.", "expected": "reference.
 _CHOICE = re.compile(r"(?P<ours>[a-z_]+)=(?P<theirs>.+?)(?:\s*(?P<side>[<>]=?)\s*(?P<limit>\d+(?:\.\d+)?))?")
 _LIMITS = {"score": ("<=", ">=")}
 _ROWS = "rows are a list or lines of objects; runevals gate FILE --columns … -o FILE.json reads a side alone"
-_FLAGS = {"true": True, "yes": True, "false": False, "no": False}
+_FLAGS = {
+    **dict.fromkeys(("true", "yes", "pass", "passed"), True),
+    **dict.fromkeys(("false", "no", "fail", "failed"), False),
+}
+_COMMA = "; a column with a comma in its name is named in runevals.yaml, columns: [score=NAME]"
 _NUMBERS = {"passed", "latency_s", "cost_usd"}
 _NAMES = {"suite", "category", "run", "model"}
 
@@ -67,7 +72,7 @@ class Columns(Struct, frozen=True, kw_only=True):
                 known = did_you_mean(choice.partition("=")[0], _USUAL)
                 raise InvalidSettings(
                     f"columns: {choice!r} is not OURS=THEIRS, such as id=case or 'score=wer<=0.2'; OURS is one of "
-                    f"{', '.join(_USUAL)}{known}"
+                    f"{', '.join(_USUAL)}{known}{phrase('=' not in choice, _COMMA)}"
                 )
             if match["ours"] == "score":
                 limit = None if match["limit"] is None else Limit(float(match["limit"]), match["side"] == "<=")
