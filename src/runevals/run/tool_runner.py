@@ -45,6 +45,7 @@ _PLACEHOLDER = re.compile(r"\{(suite|key|name|test|pattern|output)\}")
 _SELECTS_NONE = (
     "; {} selects no such test: name it so (promptfoo: a `description`), or write `rerun` without a filter"
 )
+_ELSEWHERE = "; it is named as seen from another folder: start `rerun` where your tool is started"
 _VARIABLES = {
     "suite": "RUNEVALS_SUITE",
     "key": "RUNEVALS_KEY",
@@ -165,7 +166,9 @@ class ToolRunner(Runner, kw_only=True):
             why = phrase(there, ", only {}") or phrase(failure, " ({})")
             place = phrase(case.suite.partition(" (")[2][:-1], "; JUnit XML of that suite goes into {{output}}/{}")
             filters = [word for word in of_run.compare.rerun if {*_PLACEHOLDER.findall(word)} - {"output"}]
-            hint = phrase(short_list([filled(word, values) for word in filters]), _SELECTS_NONE)
+            is_elsewhere = any(f".{one.key}".endswith(f".{case.key}") for one in cases)
+            selects_none = phrase(short_list([filled(word, values) for word in filters]), _SELECTS_NONE)
+            hint = phrase(is_elsewhere, _ELSEWHERE) or selects_none
             missing = f"rerun gave no result of {called(case.key, case.name)} of {case.suite}"
             return self._without_result(side, f"{missing}{why}{place}{hint}")
         return fresh_with_lost_scores(fresh, pair.base, self.head).attempts[-1]

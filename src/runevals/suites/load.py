@@ -212,7 +212,7 @@ def read_suites(request: LoadRequest) -> tuple[LoadedSuites, list[FileProblem]]:
                     notices.append(f"skipped by its name: {display_path(path, request.repository)}")
                     continue
                 if entry is USUAL and (why := _not_measurable(suite, request)) is not None:
-                    notices.append(f"not run: {display_path(path, request.repository)}: {why} (--all runs it)")
+                    notices.append(f"not run: {display_path(path, request.repository)}: {why}")
                     continue
                 here.append(suite)
                 files += [path, *suite.files]
@@ -236,7 +236,7 @@ def _not_measurable(suite: Suite, request: LoadRequest) -> str | None:
     """Why a suite that was found, and not named, is left out: its checks would all be errored."""
     if request.everything or request.traits.reports_skills:
         return None
-    reason = f"it asks which skill is loaded, which a target of the type {request.target_type} does not report"
+    reason = f"it asks which skill is loaded, which an agent reports, and no target of type {request.target_type}"
     return reason if agent_skills.is_trigger_suite(suite) else None
 
 
