@@ -109,8 +109,7 @@ class Assertions(Struct, frozen=True, kw_only=True):
             except (NoEquivalent, NotPlain, UsageError) as reason:
                 self.remarks.not_converted(at, str(reason), checks=1)
         if len(rubrics) > 1:
-            message = f"{len(rubrics)} rubrics became one that asks for all of them"
-            self.remarks.differs(test.location, message)
+            self.remarks.differs(test.location, f"{len(rubrics)} rubrics became one that asks for all of them")
         return ConvertedAssertions(
             assertions=tuple(converted), rubrics=tuple(rubrics), rubric_threshold=max(thresholds, default=None)
         )

@@ -85,8 +85,7 @@ def _text(content: Json) -> str:
 
 
 def _providers(sources: Sequence[Json]) -> Iterator[dict[str, Any]]:
-    models = {source["model"].name_or_empty: source for source in sources}
-    for model, source in models.items():
+    for model, source in {source["model"].name_or_empty: source for source in sources}.items():
         wire = "responses" if source["type"].value == "responses" else "chat"
         params = source["sampling_params"].fields
         config = {own: params[name] for name, own in _SAMPLING.items() if params.get(name) is not None}

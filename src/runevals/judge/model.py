@@ -276,9 +276,7 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
 def _dimensions(reply: ChatReply, question: Question, nonce: str) -> dict[str, float]:
     """The scores of the question's dimensions that a usable reply has."""
     values = {name: _number(objects_with(nonce, reply.text or "")[-1].get(name)) for name in question.dimensions}
-    return {
-        name: float(value) for name, value in values.items() if is_number(value) and question.scale.holds(value)
-    }
+    return {key: float(value) for key, value in values.items() if is_number(value) and question.scale.holds(value)}
 
 
 def objects_with(nonce: str, text: str) -> list[dict[str, Any]]:

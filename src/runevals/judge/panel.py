@@ -60,8 +60,7 @@ class Panel:
     def identity(self) -> ModelIdentity:
         """All voters as one identity, and how many votes each judge has."""
         identities = [voter.identity() for voter in self._voters]
-        votes = {name: self._names.count(name) for name in self._names}
-        first = identities[0]
+        votes, first = {name: self._names.count(name) for name in self._names}, identities[0]
         return replace(
             first,
             type=" + ".join(dict.fromkeys(identity.type for identity in identities)),

@@ -131,10 +131,11 @@ def test_a_workflow_of_ours_that_lacks_the_agent_and_its_key_is_told_the_lines(p
     )
     project.write("runevals.yaml", "target: claude-code\n")
     _, out, _ = runevals("init", "--yes", "--github")
-    told = f"evals.yml: already exists, skipped\n  add these steps to a job of .github/workflows/evals.yml:\n      - run: {lines}"
+    path = ".github/workflows/evals.yml"
+    told = f"{path}: already exists, skipped\n  add these steps to a job of {path}:\n      - run: {lines}"
     assert told in out, out
-    path = project.path / ".github/workflows/evals.yml"
-    path.write_text(f"{path.read_text()}      - run: {lines}", encoding="utf-8")
+    text = (project.path / path).read_text(encoding="utf-8")
+    project.write(path, f"{text}      - run: {lines}")
     assert "add these steps" not in runevals("init", "--yes", "--github")[1]
 
 

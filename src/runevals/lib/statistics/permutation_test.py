@@ -221,8 +221,7 @@ def _exact(varying: Sequence[_Case], grid: int | None) -> tuple[float, float] | 
         product *= factor**count
     field_sum = (1 << bits) - 1  # a number is congruent to the sum of its fields modulo this
     at_most = (product & ((1 << bits * (observed + 1)) - 1)) % field_sum
-    at_least = (product >> (bits * observed)) % field_sum
-    return at_most / total, at_least / total
+    return at_most / total, (product >> (bits * observed)) % field_sum / total
 
 
 def _whole_weights(shapes: Collection[tuple[int, int]]) -> Mapping[tuple[int, int], int]:

@@ -122,9 +122,7 @@ def _unchecked(path: Path) -> Path:
     """The beginning of a path that may contain links: up to the current repository, otherwise all of it."""
     here = Path.cwd()
     # The outermost, if nested: links may come from outside of a submodule.
-    repository = next(
-        (above for above in reversed((here, *here.parents)) if os.path.lexists(above / ".git")), here
-    )
+    repository = next((one for one in reversed((here, *here.parents)) if os.path.lexists(one / ".git")), here)
     if path.is_relative_to(repository):
         return repository
     for above in reversed((path, *path.parents)):

@@ -105,9 +105,7 @@ def upgraded(value: Any) -> dict[str, Any]:
 def with_known_keys(document: Mapping[str, Any]) -> dict[str, Any]:
     """The document with the keys that older shapes let pass, and the current one does not, under `extensions`."""
     keys = schema("runevals.suites.dialects", NAME)
-    items = [
-        _extended(item, keys["$defs"]["thread" if "turns" in item else "single"]) for item in document["items"]
-    ]
+    items = [_extended(one, keys["$defs"]["thread" if "turns" in one else "single"]) for one in document["items"]]
     return _extended({**document, "items": items}, keys)
 
 

@@ -94,9 +94,7 @@ def together(suites: Sequence[Suite], name: str) -> Suite:
 
 def _union(requirements: Sequence[Requires]) -> Requires:
     names = ("tools", "files", "env")
-    every = {
-        name: dict.fromkeys(item for item_ in requirements for item in getattr(item_, name)) for name in names
-    }
+    every = {name: dict.fromkeys(item for one in requirements for item in getattr(one, name)) for name in names}
     return Requires(**{name: tuple(items) for name, items in every.items()})
 
 

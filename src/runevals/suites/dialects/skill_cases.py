@@ -46,9 +46,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     cases: list[Case] = []
     keys = schema("runevals.suites.dialects", NAME)["$defs"]["case"]["properties"]
     category = options.folder_name if options.folder_name in CATEGORIES else None
-    valid = checking.valid_entries(
-        invalid if is_list else [(0, *json_path) for json_path in invalid], (), document
-    )
+    valid = checking.valid_entries(invalid if is_list else [(0, *place) for place in invalid], (), document)
     for index in valid:
         json_path = places[index]
         spec = _expected(source, json_path, document[index], problems)

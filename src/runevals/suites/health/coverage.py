@@ -81,8 +81,7 @@ def _rubrics(spec: EvaluatorSpec) -> Iterator[EvaluatorSpec]:
 
 
 def _unclear(rubric: str) -> str | None:
-    words = tokens(rubric)
-    advice = "describe what a good answer to this prompt contains or does"
+    words, advice = tokens(rubric), "describe what a good answer to this prompt contains or does"
     if len(words) < FEWEST_WORDS:
         return f"'{one_line(rubric, 60)}' is too short to judge by; {advice}"
     if EMPTY_WORDS.issuperset(words):

@@ -62,8 +62,7 @@ def addresses_in(text: str) -> list[str]:
 
 def _without_punctuation(url: str) -> str:
     """Without the punctuation after it, and without closing brackets that it did not open."""
-    counts = {mark: url.count(mark) for pair in _PAIRS.items() for mark in pair}
-    end = len(url)
+    counts, end = {mark: url.count(mark) for pair in _PAIRS.items() for mark in pair}, len(url)
     while end:
         last = url[end - 1]
         unbalanced = last in _PAIRS and counts[_PAIRS[last]] < counts[last]

@@ -63,8 +63,7 @@ class McpServers(AbstractContextManager["McpServers"]):
         groups = () if tool.url_transform is None else self._groups(tool.url_transform.regex, url)
         if groups is None:
             raise NotFetched("reads it, but its urlTransform.regex does not match it")
-        text = _text(self._call(server, tool.arguments(url, groups)))
-        place = tool.content_extract
+        text, place = _text(self._call(server, tool.arguments(url, groups))), tool.content_extract
         extract = text if place is None else extract_text(text, place)
         if extract is None:
             raise NotFetched(f"answers without {one_line(place or '')} (contentExtract): {one_line(text)}")
