@@ -225,7 +225,7 @@ def test_a_word_may_say_whether_a_row_passed(tmp_path, cell, outcome):
 def test_a_table_without_rows_and_a_column_with_a_comma_say_so(tmp_path):
     with pytest.raises(InvalidDocument, match="is a table without a row"):
         read(tmp_path, "id,passed\n", name="r.csv")
-    with pytest.raises(InvalidSettings, match="comma in its name is named in runevals.yaml, columns:"):
+    with pytest.raises(InvalidSettings, match=r"comma in its name is named in runevals\.yaml, columns:"):
         Columns.chosen(["score=F1", "macro"])
     assert list(checks(read(tmp_path, 'id,"F1, macro"\na,0.9\n', "score=F1, macro", name="r.csv"))) == [
         "F1, macro"
