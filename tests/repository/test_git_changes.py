@@ -133,3 +133,39 @@ def test_files_of_a_folder_that_moved_keep_their_names_however_they_are_written(
     repository.write("a/x/ignored.log", "of a run")  # is none of the repository's files
     repository.write(".git/info/exclude", "*.log\n")
     assert set(changed_files(repository.path, "HEAD")) == pairs | (set() if stays else {("a/x/stays", None)})
+
+
+def test_of_a_folder_that_is_copied_as_it_moves_the_files_go_to_one_place(repository):
+    """Git calls the copy of the file that is edited the one that moved."""
+    names = ("one", "two", "three")
+    for name in names:
+        repository.write(f"a/{name}", f"{name}\n" * 30)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "a")
+    for folder in ("copy", "to"):
+        for name in names:
+            repository.write(f"{folder}/{name}", f"{name}\n" * 30)
+    repository.write("to/one", "one\n" * 20 + "edited\n" * 10)
+    repository.write("copy/three", "another\n" * 30)
+    repository.git("rm", "-qr", "a")
+    repository.git("add", "-A")
+    pairs = set(changed_files(repository.path, "HEAD"))
+    places = {now.partition("/")[0] for was, now in pairs if was}
+    assert len(places) == 1, pairs
+    assert {was for was, _ in pairs if was} == {f"a/{name}" for name in names}
+
+
+def test_a_file_that_is_renamed_in_a_folder_that_moves_is_the_one_with_its_content(repository):
+    for name in ("one", "two"):
+        repository.write(f"a/{name}", f"{name}\n" * 30)
+    repository.git("add", "-A")
+    repository.git("commit", "-qm", "a")
+    repository.git("mv", "a", "b")
+    repository.git("mv", "b/one", "b/first")
+    repository.write("b/one", "new\n" * 30)
+    repository.git("add", "-A")
+    assert set(changed_files(repository.path, "HEAD")) == {
+        ("a/one", "b/first"),
+        ("a/two", "b/two"),
+        (None, "b/one"),
+    }

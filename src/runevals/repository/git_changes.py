@@ -113,18 +113,21 @@ def changed_files(repository: Path, commit: str) -> list[Pair] | None:
 def _with_moved_folders(pairs: list[Pair], repository: Path) -> list[Pair]:
     """The pairs; the files of a folder that is gone keep their names where git saw most of them move."""
     renamed = _renames(pairs)
-    gone = {was for was, now in pairs if was not in (now, None)}
-    files = {*(files_of(repository) or ())} - gone if renamed else ()
+    away = {was for was, now in pairs if was not in (now, None)}
+    files = {*(files_of(repository) or ())} - away if renamed else ()
     here = {folder for name in files for folder in PurePosixPath(name).parents}
-    folders = ([each for each in _moved_with(was, now) if each[0] not in here] for now, was in renamed.items())
-    to = {was: now for (was, now), _ in reversed(Counter(each[-1] for each in folders if each).most_common())}
+    gone = {now: [each for each in _moved_with(was, now) if each[0] not in here] for now, was in renamed.items()}
+    moves = {now: folders[-1] for now, folders in gone.items() if folders}
+    to = {was: now for (was, now), _ in reversed(Counter(moves.values()).most_common())}
+    sure = {renamed[now] for now, (old, new) in moves.items() if to[old] == new}
     former = {now: was for was, now in to.items()}
-    added = (PurePosixPath(now) for was, now in pairs if now not in (was, None))
+    added = (PurePosixPath(now) for was, now in pairs if now not in (was, None) and was not in sure)
     places = ((str(path), former.get(one, "/"), path.relative_to(one)) for path in added for one in path.parents)
-    moved = {name: place for name, was, rest in places if (place := str(PurePosixPath(was, rest))) in gone}
+    of_names = ((name, str(PurePosixPath(was, rest))) for name, was, rest in places)
+    moved = {name: place for name, place in of_names if place in away - sure}
     taken = {*moved.values()}
     after = {now: moved.get(now, None if was in taken else was) for was, now in pairs if now}
-    left = gone.difference(after.values())
+    left = away.difference(after.values())
     return [*((was, now) for now, was in after.items()), *((was, None) for was in sorted(left))]
 
 

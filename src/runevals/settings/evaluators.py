@@ -85,8 +85,7 @@ def _spec(
     entry: Mapping[str, Any], source: str, base: Path, repository: Path, known: Definitions
 ) -> EvaluatorSpec:
     rest = without(entry, ("id", "type", "threshold", "weight"))
-    what = f"{source}: evaluators: {entry['id']}"
-    threshold = entry.get("threshold")
+    what, threshold = f"{source}: evaluators: {entry['id']}", entry.get("threshold")
     children: tuple[EvaluatorSpec, ...] = ()
     match entry["type"]:
         case "llm":

@@ -133,8 +133,7 @@ def _discovered(entry: SuiteEntry, request: LoadRequest) -> Discovery:
 
 def require_evaluators(request: LoadRequest) -> None:
     """Raises UnknownEvaluator for those that flags or settings name: a suite with its own would not say it."""
-    of_entries = [name for entry in request.entries for name in entry.evaluators]
-    unknown = []
+    of_entries, unknown = [name for entry in request.entries for name in entry.evaluators], []
     for name in dict.fromkeys((*request.evaluators, *of_entries)):
         try:
             if name not in {*request.definitions, *INVERTED}:

@@ -95,5 +95,4 @@ def _normal(steps: Mapping[int, float], number: int, observed: int) -> float:
     skew = (
         fsum([(step - mean) ** 3 * weight for step, weight in steps.items()]) / sqrt(variance) ** 3 / sqrt(number)
     )
-    z = (observed + 0.5 - number * mean) / sqrt(number * variance)
-    return cumulative(z, skew)
+    return cumulative((observed + 0.5 - number * mean) / sqrt(number * variance), skew)
