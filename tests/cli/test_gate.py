@@ -580,6 +580,28 @@ def test_what_a_run_that_ended_early_did_not_reach_is_accepted_only_after_what_i
     assert "39 cases will be accepted" in runevals("gate", "now.xml", "--baseline", "base.xml")[1]
 
 
+@pytest.mark.parametrize(
+    ("lost", "failing", "code", "told"),
+    [
+        pytest.param(100, 0, 1, "✗ 100 cases lost: c0", id="in all, where another gains"),
+        pytest.param(20, 0, 1, "✗ 20 cases lost: c0", id="in some, where another gains"),
+        pytest.param(
+            3, 3, 3, "⚠ Not known – c0, c1, c2 may be lost: with 3 runs a side", id="beside a known failure"
+        ),
+        pytest.param(0, 3, 0, "✓ No regression shown in 100 cases", id="in none"),
+    ],
+)
+def test_no_gain_and_no_known_failure_hides_a_check_that_is_lost(project, runevals, lost, failing, code, told):
+    for name, is_base in (("base.csv", True), ("now.csv", False)):
+        rows = ["id,run,a,b"]
+        for n in range(100):
+            b = int(n >= failing and (n >= lost or not is_base))
+            rows += [f"c{n},{run},{int(is_base or n >= lost)},{b}" for run in (1, 2, 3)]
+        project.write(name, "\n".join(rows) + "\n")
+    words = ("--columns", "score=a", "--columns", "score=b", "--baseline", "base.csv")
+    ended(*runevals("gate", "now.csv", *words)[:1], code, runevals("gate", "now.csv", *words)[1], told)
+
+
 @pytest.mark.parametrize("form", ["xml", "json", "promptfoo"])
 def test_what_a_base_that_is_cut_lacks_was_not_measured_there(project, runevals, form):
     """It may have passed: a case that fails now is not new."""

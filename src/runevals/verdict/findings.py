@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from runevals.lib.statistics.chance import Chance, Shape, binomial_tail, chance, highest
+from runevals.lib.nullable import grouped
+from runevals.lib.statistics.chance import Shape, binomial_tail, chance, highest
 from runevals.lib.statistics.permutation_test import BlockedTest, case_p_value
 from runevals.lib.text.numbers import phrase, plural
 from runevals.records import CaseReport, Finding, Reason, RegressionRule, State
 from runevals.records.report import is_critical
-from runevals.verdict.evidence import entrant_of, title_of, units_of
+from runevals.verdict.evidence import OUTCOME, entrant_of, title_of, units_of
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.parts import Parts
 from runevals.verdict.plan import Entrant, Unit
@@ -146,6 +147,7 @@ def stored_findings(
     open_ = [each.pair for each in in_question if each.pair.key not in certain]
     best = _died(pairs, open_, _AT_BEST, rule, why_final)
     worst = best if all(pair.complete for pair in pairs) else _died(pairs, open_, _AT_WORST, rule, why_final)
+    inside = _died_inside(pairs, [each for each in in_question if each.pair.key not in certain], rule, why_final)
     findings = []
     for each in in_question:
         key = each.pair.key
@@ -154,6 +156,8 @@ def stored_findings(
         reason, names = worst.get(key, _NOTHING)
         if reason is not best.get(key, _NOTHING)[0]:  # what has no value decides
             reason, names = _missing(Reason.ERRORS, rule, each.entrant), {}
+        elif reason is Reason.BY_CHANCE:
+            reason, names = inside.get(key, (reason, names))
         findings.append(of_case(each.pair, each.checks, certain.get(key, reason), **names))
     return tuple(findings)
 
@@ -175,11 +179,52 @@ def _died(
     dead = {pair.key: shape for pair in open_ if (shape := _shape(pair, *missing)).lost}
     if not dead:
         return {}
-    of_base, now = (min(map(attrgetter(runs), dead.values())) for runs in ("base_runs", "head_runs"))
-    prediction = chance(Counter(_shape(pair, *missing) for pair in pairs), head_runs=now)
-    now_too = "a side" if of_base == now else f"on the base and {now} now"
-    more = deciding_runs(prediction.lost, len(pairs), rule)
-    return dict.fromkeys(dead, _together(prediction, rule, f"{plural(of_base, 'run')} {now_too}", why_final, more))
+    return dict.fromkeys(dead, _cause(dead.values(), [_shape(pair, *missing) for pair in pairs], rule, why_final))
+
+
+def _died_inside(
+    pairs: Sequence[Pair], in_question: Sequence[_InQuestion], rule: RegressionRule, why_final: str
+) -> Mapping[Key, _Cause]:
+    """The cases in question with a check that always passed and never does now, by the number of these.
+
+    Of checks that pass or fail: what else fails in their cases hides none. All names share half of the level.
+    """
+    open_keys = {each.pair.key for each in in_question}
+    names = {unit.name for each in in_question for unit in each.units if unit.name != OUTCOME and _runs(unit).lost}
+    units = [(unit.name, (pair.key, _runs(unit))) for pair in pairs if names for unit in units_of(pair)]
+    of_names, causes = grouped(units), dict[Key, _Cause]()
+    for name in sorted(names):
+        dead = {key: shape for key, shape in of_names[name] if shape.lost and key in open_keys}
+        cause = _cause(dead.values(), [shape for _, shape in of_names[name]], rule, why_final, 2 * len(of_names))
+        causes |= {} if cause[0] is Reason.BY_CHANCE else dict.fromkeys(dead, cause)
+    return causes
+
+
+def _runs(unit: Unit) -> Shape:
+    """The runs of a check; none if it has a score, or no value of a run."""
+    is_plain = {*unit.base, *unit.head} <= {0.0, 1.0}
+    base, head = ([value == 1 for value in side] * is_plain for side in (unit.base, unit.head))
+    return Shape(base_passes=sum(base), base_runs=len(base), head_passes=sum(head), head_runs=len(head))
+
+
+def _cause(
+    dead: Collection[Shape], every: Sequence[Shape], rule: RegressionRule, why_final: str, questions: int = 1
+) -> _Cause:
+    """Whether so many dead cases, or checks, are proof, hardly chance, or chance; `questions` share the level."""
+    of_base, now = (min(map(attrgetter(runs), dead)) for runs in ("base_runs", "head_runs"))
+    prediction = chance(Counter(every), head_runs=now)
+    more, expected = deciding_runs(prediction.lost, len(every), rule), prediction.expected
+    names: dict[str, object] = {"chance": prediction.probability, "expected": expected, "more": more}
+    if prediction.at_most <= NUMBER_LEVEL * rule.alpha / questions:
+        return Reason.EXACT, names
+    is_rare = prediction.probability <= RARE / questions
+    few = (f"in {100 * prediction.probability:.2g} of 100 comparisons", "hardly any")[is_rare]
+    number = (f"about {expected:.{int(expected < 10)}f}", few)[expected < 0.05]
+    runs = f"{plural(of_base, 'run')} {(f'on the base and {now} now', 'a side')[of_base == now]}"
+    detail = f"with {runs}, {number} such cases would be lost without any change"
+    if is_rare:
+        return Reason.CHANCE, {**names, "detail": f"{detail}, and {why_final}"}
+    return Reason.BY_CHANCE, {**names, "detail": detail}
 
 
 def deciding_runs(lost: int, cases: int, rule: RegressionRule) -> int | None:
@@ -187,21 +232,6 @@ def deciding_runs(lost: int, cases: int, rule: RegressionRule) -> int | None:
     proposed = range(1, MOST_RUNS + 1)
     proven = (n for n in proposed if binomial_tail(lost, cases, highest(n, n)) <= NUMBER_LEVEL * rule.alpha)
     return next(proven, None)
-
-
-def _together(prediction: Chance, rule: RegressionRule, runs: str, why_final: str, more: int | None) -> _Cause:
-    """Whether so many dead cases, each after so many runs, are proof, hardly chance, or chance."""
-    names: dict[str, object] = {"chance": prediction.probability, "expected": prediction.expected, "more": more}
-    if prediction.at_most <= NUMBER_LEVEL * rule.alpha:
-        return Reason.EXACT, names
-    expected = prediction.expected
-    is_rare = prediction.probability <= RARE
-    few = "hardly any" if is_rare else f"in {100 * prediction.probability:.2g} of 100 comparisons"
-    number = few if expected < 0.05 else f"about {expected:.{int(expected < 10)}f}"
-    detail = f"with {runs}, {number} such cases would be lost without any change"
-    if is_rare:
-        return Reason.CHANCE, {**names, "detail": f"{detail}, and {why_final}"}
-    return Reason.BY_CHANCE, {**names, "detail": detail}
 
 
 def _shape(pair: Pair, on_base: int, on_head: int) -> Shape:

@@ -62,9 +62,7 @@ def chance(shapes: Mapping[Shape, int], *, head_runs: int | None = None) -> Chan
     for shape, number in cases.items():
         sides[shape.base_runs, shape.head_runs] += number
     lost = sum(number for shape, number in cases.items() if shape.lost)
-    alike = sum(
-        number for shape, number in cases.items() if shape.base_passes + shape.head_passes == shape.base_runs
-    )
+    alike = sum(n for shape, n in cases.items() if shape.base_passes + shape.head_passes == shape.base_runs)
     others = START_CASES + alike - lost
     of_others = _sum((n, _by_chance(*runs, comb(sum(runs), runs[0]) - 1)) for runs, n in sides.items())
     predicted = [(weight, START_CASES + number) for weight, number in zip(_weights(cases), of_others, strict=True)]
