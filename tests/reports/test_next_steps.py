@@ -255,6 +255,20 @@ def test_what_was_removed_so_that_too_little_can_be_compared_can_be_accepted(rep
     ended(code, 0, out + err, "Written: ", "3 cases")
 
 
+def test_after_a_run_of_some_cases_and_a_look_at_one_all_of_them_are_accepted(repository, runevals):
+    items = [{**SUITE["items"][0], "testId": f"k{number}", "category": "x"} for number in range(2)]
+    on_main(repository, "evals.json", {**SUITE, "items": [*items, SUITE["items"][1]]})
+    repository.write("agent.py", WORSE)
+    _, out, _ = runevals("--base", "main", "--category", "x", "-q")
+    steps = printed(out)
+    code, out, err = typed(runevals, steps["see one"])
+    ended(code, 1, out + err, "1 of 1 case regressed: k0")
+    code, out, err = typed(runevals, steps["which line"])
+    ended(code, 0, out + err, "lost k0", "k1")
+    code, out, err = typed(runevals, steps["wanted?"])
+    ended(code, 0, out + err, "Written: runevals.accepted.yaml, 2 cases")
+
+
 def test_where_the_target_is_of_another_type_nothing_is_offered_to_be_accepted(repository, runevals):
     """It would settle nothing: line one says what does."""
     on_main(repository, "evals.json", {**SUITE, "items": [*SUITE["items"], {**SUITE["items"][0], "testId": "c"}]})

@@ -41,8 +41,7 @@ def newest_comparison(
         elsewhere += way_to_projects(Path.cwd())
     else:
         latest, where, elsewhere = iter([(results, read_conclusion(results))]), str(results), ""
-    root = repository_root(Path.cwd()).resolve()
-    of_config = (None, config and path_from(Path(config).resolve(), root))
+    of_config = (None, config and path_from(Path(config).resolve(), repository_root(Path.cwd()).resolve()))
     compared = (
         (path, one)
         for path, one in latest
@@ -51,12 +50,18 @@ def newest_comparison(
     if (newest := next(compared, None)) is not None:
         commit = newest[1].report.run.commit
         of_commit = [newest, *takewhile(lambda each: each[1].report.run.commit == commit, compared)]
-        whole = next((each for each in of_commit if not each[1].report.run.of_some_cases), newest)
+        whole = max(of_commit, key=lambda each: _breadth(each[1], newest[1]))
         of_run = [each for each in of_commit if run_of(each[0]) == run_of(whole[0])]
         of_target = [each for each in of_run if each[1].report.run.settings.get("target", target) == target]
         return next(filter(lambda each: lost_cases(each[1]), of_target or of_run), whole)
     makes = base_command(Path.cwd()) or "runevals --base REF"
     raise InvalidSettings(f"there are no results of a comparison in {where}; `{makes}` makes them{elsewhere}")
+
+
+def _breadth(conclusion: Conclusion, narrow: Conclusion) -> int:
+    """How many cases it has, if it has all of another that filters narrowed; else 0."""
+    keys, others = ({case.key for case in one.report.cases} for one in (conclusion, narrow))
+    return narrow.report.run.of_some_cases * (others <= keys) * len(keys)
 
 
 def run_of(document: Path) -> str:
@@ -69,8 +74,7 @@ def base_command(repository: Path) -> str | None:
     branch = default_branch(repository)
     if branch is None:
         return None
-    refs = (branch, f"origin/{branch}")
-    known = next((ref for ref in refs if commit_of(repository, ref) is not None), None)
+    known = next((ref for ref in (branch, f"origin/{branch}") if commit_of(repository, ref) is not None), None)
     return None if known is None else f"runevals --base {shlex.quote(one_line(known))}"
 
 
