@@ -89,8 +89,7 @@ def command(
         raise InvalidSettings(f"no case was lost in {path}; there is nothing to accept")
     chosen = [replace(loss, reason=reason) for loss in losses]
     of_other_targets = readable(sorted(path.parent.glob(f"{escape(run_of(path))}.*.json")))
-    beside = [loss for _, one in of_other_targets for loss in lost_cases(one)]
-    _write(file, chosen, lost, beside, proven)
+    _write(file, chosen, lost, [loss for _, one in of_other_targets for loss in lost_cases(one)], proven)
 
 
 def _among(losses: _Losses, keys: Set[Key]) -> _Losses:

@@ -202,5 +202,4 @@ def _gated(request: RunRequest) -> Conclusion:
     """The results that another tool wrote in a step before this one."""
     results = results_of_job(request.raw.inputs, request.settings.cwd)
     request = replace(request, settings=results.settings(request.settings))
-    report = report_of_tool(results, request.settings)
-    return pipeline.gate(report, request, deterministic=results.deterministic)
+    return pipeline.gate(report_of_tool(results, request.settings), request, deterministic=results.deterministic)

@@ -83,8 +83,7 @@ def command(
       runevals blame results.json --max-cost 0.50 -o blame.md
       runevals blame --coverage
     """
-    coverage = options.pop("coverage")
-    outputs = outputs_of(output)
+    coverage, outputs = options.pop("coverage"), outputs_of(output)
     words = raw_settings(options, paths=suite)
     require_local(words, "blame", ", with the results of the job: runevals blame results.json")
     path, conclusion = newest_comparison(results, options["config"], target=options["target"])
@@ -139,8 +138,7 @@ def require_local(words: RawSettings, command: str, how: str = "") -> None:
 
 
 def _request(words: RawSettings, base: str | None, run: RunInfo, *, quiet: bool) -> RunRequest:
-    side = protected_side(words, change_event(words), base)
-    target = run.settings.get("target")
+    side, target = protected_side(words, change_event(words), base), run.settings.get("target")
     words = for_target(replace(words, base_side=side), target)
     if target and not words.flags.get("target"):
         flag = f"--target={shlex.quote(one_line(str(target), 200))}"

@@ -87,8 +87,7 @@ def _note(conclusion: Conclusion, where: MergeRequest, comment_id: str | None, *
         mark = marker(comment_id or "results")
         return put_note(where, mark, comment.render(conclusion, links, mark))
     mark = unverified_marker(comment_id)
-    body = unverified_comment.render([conclusion.report], links, mark, "the fork")
-    return put_note(where, mark, body)
+    return put_note(where, mark, unverified_comment.render([conclusion.report], links, mark, "the fork"))
 
 
 def _require_of_this_commit(conclusion: Conclusion, head: str | None) -> None:

@@ -36,8 +36,7 @@ def command(base: Path, head: Path, output: tuple[str, ...], form: str, *, rejud
     """
     from msgspec.structs import replace
 
-    outputs = outputs_of(output, form)
-    words = raw_settings(options)
+    outputs, words = outputs_of(output, form), raw_settings(options)
     words = replace(words, base_side=protected_side(words, change_event(words)))
     if not rejudge:
         finish_with(compare(base, head, resolve(words), ignored_changes(words)), outputs, form)

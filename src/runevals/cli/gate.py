@@ -69,8 +69,7 @@ def command(
       runevals gate output.json -o results.json
       runevals gate junit.xml --baseline main/junit.xml
     """
-    outputs = outputs_of(output, form, results, "results")
-    words = raw_settings(options)
+    outputs, words = outputs_of(output, form, results, "results"), raw_settings(options)
     words = replace(words, base_side=protected_side(words, change_event(words), base))
     read = ResultsRequest(
         paths=results, deterministic=deterministic, parameters_are_attempts=parameters_are_attempts
@@ -79,8 +78,7 @@ def command(
     unnamed = base is not None and settings.origins["baseline"] == "default"
     stored = StoredBase(commit=change_began_at(settings), unreadable=_UNNAMED) if unnamed else None
     request = RunRequest(settings=settings, raw=words, stored=stored)
-    report = report_of_tool(read, settings)
-    conclusion = pipeline.gate(report, request, deterministic=deterministic)
+    conclusion = pipeline.gate(report_of_tool(read, settings), request, deterministic=deterministic)
     conclusion = with_waiting(conclusion, settings)
 
     comparison = conclusion.comparison

@@ -81,9 +81,7 @@ class ShortHelp(click.Command):
         """A title, and rows of a name and what it does."""
         options = {option.name: option for option in self.params if isinstance(option, click.Option)}
         records = [options[name].get_help_record(ctx) for name in NEEDED if name in options]
-        return "Options", [
-            (name, text.partition(". ")[0].removesuffix(".")) for name, text in filter(None, records)
-        ]
+        return "Options", [(one, text.partition(". ")[0].removesuffix(".")) for one, text in filter(None, records)]
 
 
 class GroupedCommand(ShortHelp):

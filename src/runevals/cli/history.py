@@ -109,8 +109,7 @@ def _runs(documents: tuple[Path, ...], last: int, page: Path | None) -> list[Pas
         past |= reversed([*newest_results(path, last, files)]) if path.is_dir() else ()
     runs = sorted(past.items(), key=lambda run: run[1].report.run.started_at)[-last:]
     if not runs:
-        where = ", ".join(map(str, paths)) or kept_folder().as_posix()
-        way = way_to_projects(Path.cwd())
+        where, way = ", ".join(map(str, paths)) or kept_folder().as_posix(), way_to_projects(Path.cwd())
         raise InvalidSettings(f"no results documents in {where}; `runevals` writes one{way}")
     return [PastRun(name=path.name, conclusion=run, link=_link(path, page)) for path, run in runs]
 

@@ -160,8 +160,7 @@ def _placed(converted: ConvertedConfig, output: Path, settings_file: Path) -> li
     placed: list[_Placed] = []
     taken: set[str] = set()
     for prompt, target in zip(converted.prompts, converted.targets, strict=True):
-        name = _free_name(prompt.label, taken)
-        path = prompt.file
+        name, path = _free_name(prompt.label, taken), prompt.file
         if path is None or not path.is_relative_to(root):
             path = output.parent / PROMPTS / f"{name}{prompt.suffix}"
         beside = settings_file.with_name(f"{settings_file.stem}.{name}{settings_file.suffix}")

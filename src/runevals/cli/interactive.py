@@ -44,8 +44,7 @@ def interact(request: RunRequest) -> None:
         raise no_target(settings)
     settings = settings.with_baseline(None).repeated(1, cached=True)
     settings = replace(settings, no_judge=not judges_of(settings))
-    request = replace(request, settings=settings)
-    defaults = _defaults(settings)
+    request, defaults = replace(request, settings=settings), _defaults(settings)
     say("An empty prompt ends this. Without an expected response, evaluators that need one are skipped.")
     try:
         while prompt := input("\nPrompt: ").strip():

@@ -40,8 +40,7 @@ def command(*, replacement: bool, **options: Any) -> None:
             say(row.replacement)
         return
     for endpoint in endpoints(settings):
-        row = end_of_model(endpoint.type, endpoint.model)
-        end = "no end is announced"
+        row, end = end_of_model(endpoint.type, endpoint.model), "no end is announced"
         if row is not None:
             instead = phrase(row.replacement, "; replacement {}")
             end = f"ends on {row.ends_on} (read on {row.read_on}: {row.source}){instead}"

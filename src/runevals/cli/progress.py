@@ -59,8 +59,7 @@ def _watched(evaluations: Iterator[Evaluation], tally: Tally, single: Measuremen
         for evaluation in evaluations:
             tally.add(evaluation)
             if single is not None:
-                line = _line(single.plan.trial(evaluation.position), evaluation)
-                say(terminal_text(single.redact(line)))
+                say(terminal_text(single.redact(_line(single.plan.trial(evaluation.position), evaluation))))
             yield evaluation
 
 

@@ -50,8 +50,7 @@ def command(
         raise InvalidSettings("--suite is for --format eval-document; other formats hold every suite")
     conclusion = _newest() if document is None else read_conclusion(document)
     if documents:
-        settings = resolved_settings(options)
-        chosen = exportable(conclusion.report.run.suites, suite)
+        settings, chosen = resolved_settings(options), exportable(conclusion.report.run.suites, suite)
         require_unchanged(conclusion.report, chosen, settings)
         text = exported(conclusion.report, chosen, settings)
         for path in documents:

@@ -224,8 +224,7 @@ def _drops_judge(loaded: LoadedSuites, settings: Settings) -> bool:
 def _run(request: RunRequest, options: Mapping[str, Any], journal_for: Callable[..., UnfinishedRun | None]) -> int:
     """Runs each target that the settings name → the worst exit code. `journal_for` gets the settings of each."""
     settings, loaded = request.settings, request.suites
-    requests = requests_of_each(request)
-    files = _files(options)
+    requests, files = requests_of_each(request), _files(options)
     paths = files.outputs or files.default
     if several := len(requests) > 1:
         run_targets.require_possible(files, options)
@@ -336,8 +335,7 @@ def _reject_conflicting_options(paths: tuple[str, ...], options: dict[str, Any])
     used = list(filter(ways.get, ways))
     if len(used) > 1:
         raise InvalidSettings(f"{' and '.join(used)} do not go together; run them one after the other")
-    opposites = (("quiet", "verbose"), ("no_judge", "judge"), ("no_judge", "judge_model"))
-    for one, other in opposites:
+    for one, other in (("quiet", "verbose"), ("no_judge", "judge"), ("no_judge", "judge_model")):
         if options.get(one) and options.get(other):
             flags = " and ".join(f"--{name.replace('_', '-')}" for name in (one, other))
             raise InvalidSettings(f"{flags} say opposite things; leave one out")

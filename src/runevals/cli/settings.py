@@ -29,8 +29,7 @@ def command(**options: Any) -> None:
     Example:
       runevals settings --model {openai}
     """
-    settings = resolved_settings(options)
-    width = max(len(setting.name) for setting in SETTINGS)
+    settings, width = resolved_settings(options), max(len(setting.name) for setting in SETTINGS)
     for setting in SETTINGS:
         value = _value(settings, setting.name)
         say(f"{setting.name:<{width}}  {_display_value(value)}  ({settings.origins[setting.name]})")

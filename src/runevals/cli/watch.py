@@ -67,8 +67,7 @@ def watch(raw: RawSettings, progress: Progress) -> NoReturn:
 
 
 def _tell_watching(snapshot: _Snapshot) -> None:
-    files = sum(path.is_file() for path in snapshot.stamps)
-    say(f"Watching {plural(files, 'file')}; Ctrl-C ends it.", err=True)
+    say(f"Watching {plural(sum(path.is_file() for path in snapshot.stamps), 'file')}; Ctrl-C ends it.", err=True)
 
 
 def _run(snapshot: _Snapshot, raw: RawSettings, progress: Progress) -> _Snapshot:

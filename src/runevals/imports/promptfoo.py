@@ -171,8 +171,7 @@ class _Samples(Struct, frozen=True, kw_only=True):
                 "conversationId: the tests of a conversation are asked one by one; write a thread (eval document)"
             )
             self.remarks.not_converted(test.location, message)
-        own = test.options.get("transform", test.options.get("postprocess"))
-        transforms = (*self.transforms, *known([own]))
+        transforms = (*self.transforms, *known([test.options.get("transform", test.options.get("postprocess"))]))
         asserted_test = AssertedTest(location=test.location, values=test.values, transforms=transforms)
         return self.assertions.of(test.asserted, asserted_test)
 

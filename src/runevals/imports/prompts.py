@@ -165,5 +165,4 @@ def _usable(file: Path | None, prompt: Prompt, files: Files) -> Path | None:
         value = files.value(file)
     except UsageError:  # a text that merely is in such a file
         return None
-    chat = [{"role": role, "content": content} for role, content in prompt.messages]
-    return file if value == chat else None
+    return file if value == [{"role": role, "content": content} for role, content in prompt.messages] else None

@@ -43,8 +43,7 @@ def broken(text: str, columns: int) -> list[str]:
 
 def terminal_text(text: str) -> str:
     """`text` for terminal and log: no secrets, no control characters, in a log no commands for its CI system."""
-    plain = visible(redactor(os.environ)(text))
-    is_log = not on_screen() or in_ci(os.environ)
+    plain, is_log = visible(redactor(os.environ)(text)), not on_screen() or in_ci(os.environ)
     return log_text(plain) if is_log else plain
 
 

@@ -87,8 +87,7 @@ class PromptFile(Struct, frozen=True):
 def target_beside(settings: Settings, prompt: PromptFile) -> Mapping[str, Any] | None:
     """The target of the settings file, if it sends another prompt, as it would be in settings beside this one."""
     section, path = target_words(settings.file_values.get("target", {})), (settings.cwd / prompt.name).resolve()
-    key = str(prompt.key(section)).removeprefix("target.")
-    base = settings.file_base.resolve()
+    key, base = str(prompt.key(section)).removeprefix("target."), settings.file_base.resolve()
     if key not in section or (base / section[key]).resolve() == path:
         return None
     return {**moved(section, os.path.relpath(base, path.parent)), key: path.name}

@@ -33,9 +33,7 @@ class _Statement(Struct, frozen=True):
 def proposed_cases(text: str, name: str) -> list[dict[str, object]]:
     """Up to three items of an eval document, of three sections if possible: rules first, then sentences."""
     statements = sorted(dict.fromkeys(_statements(text)), key=lambda statement: not statement.is_rule)
-    firsts = list(
-        {statement.heading: statement for statement in reversed(statements) if statement.heading}.values()
-    )
+    firsts = list({one.heading: one for one in reversed(statements) if one.heading}.values())
     selection = sorted(firsts, key=statements.index)[:CASES]
     selection += [statement for statement in statements if statement not in selection][: CASES - len(selection)]
     names = variables_in(text)

@@ -109,5 +109,4 @@ def ignoring(text: str, names: Sequence[str], *, is_root: bool) -> str:
     if not missing:
         return text
     end = "\r\n" if "\r\n" in text else "\n"
-    gap = end * (not f"\n{text}".endswith("\n"))
-    return text + gap + "".join(line + end for line in missing)
+    return text + end * (not f"\n{text}".endswith("\n")) + "".join(line + end for line in missing)

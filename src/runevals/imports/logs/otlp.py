@@ -88,8 +88,7 @@ def _requests(export: bytes, content_type: str, place: str) -> Iterator[LoggedRe
             if messages:
                 answered = () if span.failed else _messages(span.attributes, "output", "completion", "assistant")
                 system = json_in(span.attributes.get("gen_ai.system_instructions"))
-                parts = {"role": "system", "parts": list_in(system)}
-                first = [one for one in messages_of([parts]) if one.text]
+                first = [one for one in messages_of([{"role": "system", "parts": list_in(system)}]) if one.text]
                 at = f"{place}, span {span.id}"
                 yield LoggedRequest(place=at, messages=(*first, *messages), answers=tuple(answered))
 

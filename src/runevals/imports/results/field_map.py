@@ -74,8 +74,7 @@ class Words(Struct, frozen=True):
         word = of.at(self.at)
         if word.value is None:
             return MEASURED
-        text = str(word.value).strip().casefold()
-        key = next((one for one in (text, "*") if one in self.ends), None)
+        key = next((one for one in (str(word.value).strip().casefold(), "*") if one in self.ends), None)
         if key is None:
             more = phrase(len(self.ends) > MOST_WORDS, " …")
             raise word.wrong(f"one of {', '.join([*self.ends][:MOST_WORDS])}{more}")

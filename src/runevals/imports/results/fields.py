@@ -56,8 +56,7 @@ class Json(Struct, frozen=True):
     def _at(self, path: str) -> Json:
         if path == ".":
             return self
-        names = [path] if path in object_in(self.value) else path.split(".")
-        return reduce(Json._entry, names, self)
+        return reduce(Json._entry, [path] if path in object_in(self.value) else path.split("."), self)
 
     def _entry(self, name: str) -> Json:
         value = object_in(self.value).get(name)

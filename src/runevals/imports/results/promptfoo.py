@@ -82,8 +82,7 @@ def _labels(rows: Sequence[Json]) -> Iterator[list[str]]:
     prompts = _prompt_names(rows)
     several = len({_provider(row) for row in rows}) > 1
     for row in rows:
-        prompt = prompts[row["prompt"]["label"].text_or_none]
-        yield [_provider(row)] * several + [prompt] * (len(prompts) > 1)
+        yield [_provider(row)] * several + [prompts[row["prompt"]["label"].text_or_none]] * (len(prompts) > 1)
 
 
 def _content(test: Json) -> object:

@@ -79,8 +79,7 @@ def estimate(pairs: Pairs, statistic: Callable[[Pairs], float | None]) -> Estima
     """
     generator = random.Random(_SEED)  # noqa: S311 - resampling, no secret
     draws = (statistic(generator.choices(pairs, k=len(pairs))) for _ in range(RESAMPLES if pairs else 0))
-    values = sorted(draw for draw in draws if draw is not None)
-    value = statistic(pairs)
+    values, value = sorted(draw for draw in draws if draw is not None), statistic(pairs)
     if value is None or len(values) < 0.9 * RESAMPLES:
         return Estimate(value=value)
     tail = int(0.025 * len(values))
