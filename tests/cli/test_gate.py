@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from tests.against_base import pull_request_event
+from tests.against_base import on_main, pull_request_event
 from tests.ending import ended
 
 CASES = 40
@@ -745,6 +745,17 @@ def test_a_base_that_is_not_there_is_told_with_what_writes_one(project, runevals
     project.write("a.jsonl", '{"id": "a", "score": 1, "input": "q", "output": "a"}\n')
     code, _, err = runevals(*words, "--baseline", name)
     ended(code, 2, err, f"/{name}: {writes} on the base")
+
+
+def test_a_baseline_of_the_settings_that_the_base_lacks_can_be_named(repository, runevals):
+    on_main(repository, "runevals.yaml", "baseline: base.xml\n")
+    repository.write(".gitignore", "*.xml\n")
+    for name in ("base.xml", "now.xml"):
+        repository.write(name, junit())
+    code, _, err = runevals("gate", "now.xml", "--base", "main")
+    ended(code, 2, err, "has no such file: commit it there, or name the file by --baseline")
+    code, out, err = runevals("gate", "now.xml", "--base", "main", "--baseline", "base.xml")
+    ended(code, 0, out + err, "No regression shown in 40 cases")
 
 
 def test_sides_with_other_names_of_columns_are_read_each_by_its_own(project, runevals):

@@ -288,6 +288,28 @@ def test_tests_of_pytest_are_run_again_whatever_their_parameters_where_their_set
     ended(code, 1, out + err, "1 of 1 case regressed", "0/2 on fresh runs")
 
 
+@pytest.mark.parametrize(("started", "again"), [(".", "support"), ("support", ".")], ids=["root", "folder"])
+def test_a_rerun_that_is_started_in_another_folder_than_the_tool_says_so(repository, runevals, started, again):
+    """Pytest names a class by the folders between."""
+    answers = repository.path / "answers.txt"
+    for name, content in (("__init__", ""), ("test_bot", OF_PYTEST.replace("answers.txt", str(answers)))):
+        repository.write(f"support/tests/{name}.py", content)
+    rerun = RERUN_OF_PYTEST.replace("rerun: [", f"rerun: [env, -C, {repository.path / again}, ")
+    repository.write("support/runevals.yaml", rerun)
+    repository.write("support/__init__.py", "")
+    answers.write_text("right")
+    on_main(repository, ".gitignore", "*.xml\n.evals\n__pycache__\n")
+    for name, answer in (("base", "right"), ("now", "wrong")):
+        answers.write_text(answer)
+        command = [sys.executable, "-m", "pytest", "-qp", "no:cacheprovider", "--rootdir=."]
+        command += [f"--junitxml={repository.path / name}.xml", "tests" if again == "." else "support/tests"]
+        subprocess.run(command, cwd=repository.path / started, check=False, capture_output=True)
+    repository.git("commit", "-qam", "wrong")
+    words = ("now.xml", "--baseline", "base.xml", "--config", "support/runevals.yaml", "--base", "main")
+    _, out, err = runevals("gate", *words)
+    assert "it is named as seen from another folder: start `rerun` where your tool is started" in out, out + err
+
+
 @pytest.mark.parametrize(
     ("folder", "other", "told"),
     [

@@ -115,8 +115,7 @@ def _open(stack: ExitStack, job: Job) -> None:
 def _compare(job: Job) -> None:
     """The report of the target, compared with its own base if there is one."""
     assert job.head is not None  # noqa: S101 - it was opened
-    baseline = None if job.refusal else job.base.baseline
-    job.report, job.comparison = measure_head(job.head, baseline, job.request)
+    job.report, job.comparison = measure_head(job.head, None if job.refusal else job.base.baseline, job.request)
     if job.other is not None:
         from runevals.run.against import compared_with
 

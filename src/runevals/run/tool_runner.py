@@ -166,7 +166,8 @@ class ToolRunner(Runner, kw_only=True):
             why = phrase(there, ", only {}") or phrase(failure, " ({})")
             place = phrase(case.suite.partition(" (")[2][:-1], "; JUnit XML of that suite goes into {{output}}/{}")
             filters = [word for word in of_run.compare.rerun if {*_PLACEHOLDER.findall(word)} - {"output"}]
-            is_elsewhere = any(f".{one.key}".endswith(f".{case.key}") for one in cases)
+            both = (sorted((f".{one.key}", f".{case.key}"), key=len) for one in cases)
+            is_elsewhere = any(long.endswith(short) for short, long in both)
             selects_none = phrase(short_list([filled(word, values) for word in filters]), _SELECTS_NONE)
             hint = phrase(is_elsewhere, _ELSEWHERE) or selects_none
             missing = f"rerun gave no result of {called(case.key, case.name)} of {case.suite}"

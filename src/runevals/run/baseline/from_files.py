@@ -128,7 +128,8 @@ def _content_of_base(path: Path, side: BaseSide, settings: Settings) -> bytes:
             f"the baseline {path.name} is a file of this change, and the base {side.commit[:7]} has none; "
             "a change must not bring its own"
         )
-    raise _missing(f"its settings name the baseline {path.name}, and {side.commit[:7]} has no such file", settings)
+    what = f"its settings name the baseline {path.name}, and {side.commit[:7]} has no such file"
+    raise _missing(f"{what}: commit it there, or name the file by --baseline", settings)
 
 
 def _pooled(folder: Path, settings: Settings, own_commit: str | None) -> tuple[Baseline, tuple[str, ...]]:

@@ -133,8 +133,7 @@ class Suite(Struct, frozen=True, kw_only=True):
             [weight for weight, _ in weights],
             k=(number or self.simulations) // SAME_RATES,
         )
-        ends = [self.known(change, size, self._rates(shape, rng), SAME_RATES, rng) for shape in shapes]
-        return pooled(ends)
+        return pooled([self.known(change, size, self._rates(shape, rng), SAME_RATES, rng) for shape in shapes])
 
     def known(self, change: Change, size: float, rates: Rates, number: int, rng: random.Random) -> Shares:
         """What so many end in at these pass rates."""
