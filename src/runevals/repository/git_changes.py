@@ -112,23 +112,20 @@ def changed_files(repository: Path, commit: str) -> list[Pair] | None:
 
 def _with_moved_folders(pairs: list[Pair], repository: Path) -> list[Pair]:
     """The pairs; the files of a folder that is gone keep their names where git saw most of them move."""
-    renamed = _renames(pairs)
-    away = {was for was, now in pairs if was not in (now, None)}
+    renamed, away = _renames(pairs), {was for was, now in pairs if was not in (now, None)}
     files = {*(files_of(repository) or ())} - away if renamed else ()
     here = {folder for name in files for folder in PurePosixPath(name).parents}
     gone = {now: [each for each in _moved_with(was, now) if each[0] not in here] for now, was in renamed.items()}
     moves = {now: folders[-1] for now, folders in gone.items() if folders}
     to = {was: now for (was, now), _ in reversed(Counter(moves.values()).most_common())}
     sure = {renamed[now] for now, (old, new) in moves.items() if to[old] == new}
-    former = {now: was for was, now in to.items()}
+    former, lost = {now: was for was, now in to.items()}, away - sure
     added = (PurePosixPath(now) for was, now in pairs if now not in (was, None) and was not in sure)
     places = ((str(path), former.get(one, "/"), path.relative_to(one)) for path in added for one in path.parents)
-    of_names = ((name, str(PurePosixPath(was, rest))) for name, was, rest in places)
-    moved = {name: place for name, place in of_names if place in away - sure}
+    moved = {name: place for name, was, rest in places if (place := str(PurePosixPath(was, rest))) in lost}
     taken = {*moved.values()}
     after = {now: moved.get(now, None if was in taken else was) for was, now in pairs if now}
-    left = away.difference(after.values())
-    return [*((was, now) for now, was in after.items()), *((was, None) for was in sorted(left))]
+    return [*zip(after.values(), after, strict=True), *((was, None) for was in sorted(away - {*after.values()}))]
 
 
 def _moved_with(was: str, now: str) -> Iterator[tuple[PurePosixPath, PurePosixPath]]:
@@ -154,6 +151,7 @@ def former_names(repository: Path, commit: str, folder: str) -> Mapping[str, str
     return renamed_files(repository, commit) if is_new(repository, commit, folder) else {}
 
 
+@cache
 def is_new(repository: Path, commit: str, folder: str) -> bool:
     """Whether the commit has nothing in the folder."""
     return folder != "." and not files_in(repository, commit, folder)

@@ -55,7 +55,7 @@ def read_opened(path: Path, display_path: str) -> OpenedResults:
 
 def _without_blanks(row: Json) -> object:
     """The cells of a row by their columns; spreadsheets leave blanks around names. Raises InvalidDocument."""
-    cells = {name.strip(): cell for name, cell in object_in(row.value).items()}
+    cells = {name.strip(): cell for name, cell in row.fields.items()}
     if len(cells) < len(row.fields):
         raise InvalidDocument(f"{row.file}: two columns differ only by blanks; rename one")
     return cells

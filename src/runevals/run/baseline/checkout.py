@@ -50,8 +50,8 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
         if not file.exists():
             former = renamed_files(settings.repository, commit)
             if (path := file.relative_to(checkout).as_posix()) not in former:
-                is_new = _is_new(settings, former, checkout)
-                raise (NoSuiteFound if is_new else ExternalError)(f"it has no settings file {path}")
+                kind = NoSuiteFound if _is_first_run(settings, former, checkout) else ExternalError
+                raise kind(f"it has no settings file {path}")
             file = checkout / former[path]
             words = replace(words, flags={**words.flags, "config": str(file)})
         try:
@@ -81,7 +81,7 @@ def base_checkout(settings: Settings, commit: str, raw: RawSettings) -> Iterator
             raise NoSuiteFound(str(error).replace(str(cwd), "it")) from None
 
 
-def _is_new(settings: Settings, former: Iterable[str], checkout: Path) -> bool:
+def _is_first_run(settings: Settings, former: Iterable[str], checkout: Path) -> bool:
     """Whether the base has neither the suites of these settings, nor anything that was renamed to them."""
     suites = (Path(os.path.normpath(entry.base / entry.path)) for entry in settings.load.suites)
     places, moved = (settings.file_base, *suites), (settings.repository / now for now in former)

@@ -41,7 +41,8 @@ class Signature(Struct, frozen=True, kw_only=True):
 
     def advice(self, value: object, path: str) -> str:
         """What the document is, by which keys, and what to do with it."""
-        names = [_name_of(value, PurePath(path).name, key) for key in self.keys if not key.startswith("!")]
+        name = PurePath(path).name
+        names = [_name_of(value, name, key) for key in self.keys if not key.startswith("!")]
         way = self.next.format(path=shlex.quote(path), last=names[-1])
         return f"is {self.name} ({', '.join(names)}), not a suite: {way}"
 
