@@ -352,3 +352,21 @@ def test_a_misspelt_prompt_file_has_the_right_name(change, runevals):
     change.write("runevals.yaml", "target: {type: openai, model: m, prompt_file: prompts/supprt.md}\n")
     code, _, err = runevals(*OUT)
     ended(code, 2, err, "there is no file prompts/supprt.md", "did you mean 'support.md'?")
+
+
+def test_a_variable_that_prompt_and_cases_get_at_once_is_for_two_changes(change, runevals):
+    """The advice is followed: first the cases, then the prompt."""
+    target = f"{{type: command, command: ['{sys.executable}', '-c', 'print(input())'], prompt_file: p.md}}"
+    change.write("p.md", "Answer {{question}}")
+    change.write("cases.jsonl", '{"id": "k1", "question": "France", "expected": "France"}\n')
+    entry = f"suites: [{{path: cases.jsonl, evaluators: [preset-contains]}}]\ntarget: {target}\n"
+    change.write("runevals.yaml", entry)
+    change.git("add", "-A")
+    change.git("commit", "-qm", "without a shop")
+    change.write("cases.jsonl", '{"id": "k1", "question": "France", "shop": "Acme", "expected": "France"}\n')
+    change.write("p.md", "For {{shop}}, answer {{question}}")
+    code, out, err = runevals("--base", "HEAD", *OUT)
+    ended(code, 3, out + err, "no variable 'shop', which p.md uses; edit the cases in an earlier change")
+    change.git("commit", "-qm", "cases first", "cases.jsonl")
+    code, out, err = runevals("--base", "HEAD", *OUT)
+    ended(code, 0, out + err, "No regression shown")

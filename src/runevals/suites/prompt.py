@@ -68,7 +68,7 @@ def _on_prompt_of(suite: Suite, head: Suite) -> Suite:
         return with_prompts([replace(suite, cases=tuple(bare), dialect="")], template, lambda _: True)[0]
     except InvalidSuite as error:
         why = error.problems[0].message
-        raise InvalidSettings(f"on the base, {why}; change its rows in an earlier change") from None
+        raise InvalidSettings(f"on the base, {why}") from None
 
 
 def prompt_problems(

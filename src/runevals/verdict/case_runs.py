@@ -147,7 +147,7 @@ class CaseRuns(Struct):
             head = replace(over_attempts(new.base, of_form), suite=new.head.suite, key=new.head.key)
             forms[key] = _Runs(Pair.of(new.base, head), new_form=new)
         why = len(forms) < len(edited) and (self.runner.why_no_base or self.runner.trouble)
-        self.no_old_form = phrase(why, "the old form could not be run: {}")
+        self.no_old_form = phrase(why, "the old form could not be run: {}; edit the cases in an earlier change")
         return forms
 
     def _sampled(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:
