@@ -67,8 +67,7 @@ def _on_prompt_of(suite: Suite, head: Suite) -> Suite:
     try:
         return with_prompts([replace(suite, cases=tuple(bare), dialect="")], template, lambda _: True)[0]
     except InvalidSuite as error:
-        why = error.problems[0].message
-        raise InvalidSettings(f"on the base, {why}") from None
+        raise InvalidSettings(f"on the base, {error.problems[0].message}") from None
 
 
 def prompt_problems(

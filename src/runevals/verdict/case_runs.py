@@ -146,8 +146,9 @@ class CaseRuns(Struct):
             new = by_key[key]
             head = replace(over_attempts(new.base, of_form), suite=new.head.suite, key=new.head.key)
             forms[key] = _Runs(Pair.of(new.base, head), new_form=new)
-        why = len(forms) < len(edited) and (self.runner.why_no_base or self.runner.trouble)
-        self.no_old_form = phrase(why, "the old form could not be run: {}; edit the cases in an earlier change")
+        trouble = phrase(self.runner.trouble, "{}; edit the cases in an earlier change")
+        why = len(forms) < len(edited) and (self.runner.why_no_base or trouble)
+        self.no_old_form = phrase(why, "the old form could not be run: {}")
         return forms
 
     def _sampled(self, entrants: Mapping[Key, Entrant[Key]]) -> dict[Key, Finding]:
