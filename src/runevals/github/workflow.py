@@ -76,7 +76,7 @@ def write_workflow(settings: Settings, tool: str = "") -> tuple[str, str]:
         return "", steps
     first, action, others_of_job = ((before if tool else without_runs) + steps).partition(_ACTION)
     write_whole(path, first + action + _STEP.sub(rf"\g<0>{_REGARDLESS}", others_of_job))
-    return WRITTEN if before == head else "gates all projects now", steps
+    return WRITTEN if before == head else "extended", steps
 
 
 def lacking(steps: str, path: Path) -> list[str]:

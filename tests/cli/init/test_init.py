@@ -294,7 +294,7 @@ def test_the_workflow_of_a_folder_installs_there_and_other_projects_join_it(repo
         repository.write(f"{name}/requirements.txt", "")
         monkeypatch.chdir(repository.path / name)
         code, out, err = runevals("init", "--yes", *PYTHON, "--github")
-        told = {"first": "written", "second": "gates all projects now"}[name]
+        told = {"first": "written", "second": "extended"}[name]
         ended(code, 0, out + err, f"✓ ../.github/workflows/evals.yml: {told}")
         assert "not gated" not in out
         if name == "first":
@@ -309,7 +309,7 @@ def test_the_workflow_of_a_folder_installs_there_and_other_projects_join_it(repo
         repository.write("tests/requirements-dev.txt", "pytest")
         monkeypatch.chdir(repository.path / "tests")
         _, out, _ = runevals("init", "--gate", tool)
-        ended(code, 0, out, "✓ ../.github/workflows/evals.yml: gates all projects now")
+        ended(code, 0, out, "✓ ../.github/workflows/evals.yml: extended")
         packages, run, gate = _workflow(repository)["jobs"]["evals"]["steps"][-3:]
         own = {"pytest": "pip install pytest"}.get(tool, "pip install -r requirements-dev.txt")
         in_tests = {"working-directory": "tests", "if": "${{ !cancelled() }}"}  # though another gate failed

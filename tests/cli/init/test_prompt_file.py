@@ -137,16 +137,25 @@ def test_settings_that_send_no_prompt_are_told_the_line_that_sends_it(project, r
     assert ("temperature" in sent) is ("temperature" in target)
 
 
-@pytest.mark.parametrize("name", ["prompts/support.md", "app/prompts/support.txt", "system-prompt.md"])
-def test_the_first_prompt_of_a_repository_is_tested_where_nobody_can_be_asked(project, runevals, name):
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("prompts/support.md", "system_prompt_file"),
+        ("app/prompts/support.txt", "system_prompt_file"),
+        ("system-prompt.md", "system_prompt_file"),
+        ("prompts/ask.md", "prompt_file"),
+    ],
+)
+def test_the_first_prompt_of_a_repository_is_tested_where_nobody_can_be_asked(project, runevals, name, key):
+    """One with variables is filled in for each case."""
     for other in ("AGENTS.md", "prompts/README.md", "node_modules/prompts/readme.md"):
         project.write(other, PROMPT)
-    project.write(name, PROMPT)
+    project.write(name, PROMPT + "Answer {{question}}\n" * (key == "prompt_file"))
     code, out, err = runevals("init")
     ended(code, 0, out + err, "✓ evals/evals.json: written")
     assert project.document("evals/evals.json")["items"][0]["notes"].endswith(f"proposed from {name}:6")
     settings = (project.path / "runevals.yaml").read_text(encoding="utf-8")
-    assert f'system_prompt_file: "{name}"' in settings
+    assert f' {key}: "{name}"' in settings
     assert "depends_on" not in settings  # or --changed-only would pass over all else that a program reads
 
 

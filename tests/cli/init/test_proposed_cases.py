@@ -22,6 +22,10 @@ from runevals.cli.init.proposed_cases import proposed_cases
             "One sentence of prose here. And more.\n* A rule that must hold\n* A rule that must hold",
             ["A rule that must hold", "A rule that must hold", "One sentence of prose here."],
         ),
+        (
+            '- Write **one line** for _each_ change, ***starting*** with **a *few* words**, a "* " or `snake_case_name`',
+            ['Write one line for each change, starting with a few words, a "* " or snake_case_name'],
+        ),
         ("- Answer {{question}} in English\r\n- Never promise a refund", ["Never promise a refund"]),
     ],
 )

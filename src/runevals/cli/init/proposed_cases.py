@@ -19,7 +19,7 @@ _FENCED = re.compile(r"^(```|~~~).*?^\1[^\n]*$", re.DOTALL | re.MULTILINE)
 _HEADING = re.compile(r"#{1,6} +(.+?)[ #]*")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)]) +(.+)")
 _SENTENCE = re.compile(r".+?[.!?](?=\s|$)|.+")
-_MARKUP = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+_MARKUP = re.compile(r"(?<!\w)([*_`]{1,3})(?=\S)(.+?)(?<=\S)\1(?!\w)")  # in pairs: a "* " is text
 _SHORTEST, _LONGEST = 15, 300  # characters of a statement
 
 
@@ -81,4 +81,4 @@ def _statements(text: str) -> Iterator[_Statement]:
 
 
 def _plain(text: str) -> str:
-    return _MARKUP.sub("", text).strip()
+    return _MARKUP.sub(r"\2", _MARKUP.sub(r"\2", text)).strip()  # also *within **another***

@@ -22,6 +22,7 @@ from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.init.surroundings import judge_for, likely_target, other_tools
 from runevals.cli.options import raw_settings, resolved_settings
 from runevals.github import workflow
+from runevals.lib.nullable import without
 from runevals.lib.storage.files import behind_links, path_from, relative_name, write_whole
 from runevals.lib.terminal import at_terminal, say
 from runevals.lib.text.escape import one_line
@@ -84,7 +85,7 @@ def own_project(options: Mapping[str, Any], prompt_name: str | None) -> Path | N
         return None
     judge, repeat = map(settings.file_values.get, ("judge", "repeat"))
     values = {"target": target, "judges" if isinstance(judge, list) else "judge": judge, "repeat": repeat}
-    written = _write(folder / starter.SETTINGS, starter.starter_settings(values, repeats=False, is_starter=False))
+    written = _write(folder / starter.SETTINGS, starter.starter_settings(values))
     say(f"{_line(written, settings.cwd)}, as the settings here send another prompt")
     return Path(prompt.name)
 
@@ -251,11 +252,12 @@ def _written(
     if settings.file_path is None:
         names = [relative_name(path, cwd) for path in suites] or [starter.SUITE.as_posix()]
         values = {"suites": None if is_skill or len(names) > 1 else names, **values}  # several are found
-        is_starter = any(state == workflow.WRITTEN for _, state in program)
-        repeats = settings.target is not None and not settings.target.deterministic
-        name = prompt.name * (not prompt.is_suite)
-        text = starter.starter_settings(values, repeats=repeats, is_starter=is_starter, prompt=name)
-        yield _write(cwd / starter.SETTINGS, text)
+        if any(state == workflow.WRITTEN for _, state in program):  # in which every difference is a change
+            values["target"] = {**target_words(values["target"]), "deterministic": True}
+        elif settings.target is not None and not settings.target.deterministic:
+            values["repeat"] = 3
+        sent = without(prompt.settings("openai").get("target", {}), ("type",))
+        yield _write(cwd / starter.SETTINGS, starter.starter_settings(values, sent))
     elif not is_own:
         yield settings.file_path, workflow.EXISTS
     yield _ignore(settings)

@@ -12,7 +12,6 @@ from runevals.cli.init.proposed_cases import with_variables
 from runevals.lib.text.numbers import phrase
 from runevals.models.facts import model, with_models
 from runevals.settings.places import PLACES
-from runevals.settings.words import target_words
 from runevals.suites.dialects import eval_document
 from runevals.suites.load import PLACEHOLDER
 
@@ -66,27 +65,19 @@ def _suite(description: str, evaluators: Mapping[str, object], items: Sequence[M
     )
 
 
-def starter_settings(values: Mapping[str, Any], *, repeats: bool, is_starter: bool, prompt: str = "") -> str:
-    """The text of runevals.yaml; a target that is not known yet is a comment, which sends this prompt file.
-
-    `is_starter`: the target is the starter program, in which every difference is a change.
-    """
+def starter_settings(values: Mapping[str, Any], sent: Mapping[str, str] = {}) -> str:
+    """The text of runevals.yaml; a target that is not known yet is a comment, which sends a prompt file so."""
     lines = ["# `runevals settings` shows every setting, and where it came from.", "version: 1"]
-    target = values["target"]
-    if is_starter:
-        values = {**values, "target": {**target_words(target), "deterministic": True}}
-    elif repeats:
-        values = {**values, "repeat": 3}
     for name, value in values.items():
         if isinstance(value, Mapping):
             lines += [f"{name}:", *(f"  {_setting(key, of_key)}" for key, of_key in value.items())]
         elif value is not None:
             lines.append(_setting(name, value))
     lines.append("# edits: accept # what passes only in its edited form is a loss until a reviewer accepts it")
-    if target is None:
+    if values["target"] is None:
         lines += with_models(starter_text("target.yaml")).splitlines()
-        sent = f"#   target: {{type: openai, model: {model('openai')}, system_prompt_file: {json.dumps(prompt)}}}"
-        lines += [sent] * bool(prompt)
+        start = f"#   target: {{type: openai, model: {model('openai')}"
+        lines += [f"{start}, {key}: {json.dumps(name)}}}" for key, name in sent.items()]
     return "\n".join(lines) + "\n"
 
 
