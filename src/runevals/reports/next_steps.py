@@ -78,8 +78,10 @@ def _steps(conclusion: Conclusion, causes: Sequence[Causes], where: Where) -> It
         return
     lines_known = conclusion.blame is not None and any(case.hunks for case in conclusion.blame.cases)
     document = where.document and f" {shlex.quote(where.document)}"
-    lost = [one for one in comparison.of_kind("regressed", "worse", "edited") if (one.suite, one.key) in proven]
-    lost_here = any(one.change != "edited" or (one.head and one.head.any_failed) for one in lost)
+    failed = {(case.suite, case.key) for case in conclusion.report.cases if case.any_failed}
+    worse = {each.key for each in comparison.cases(State.WORSE)}
+    searched = {"regressed": proven, "worse": proven, "edited": proven & failed & worse}
+    lost_here = any((one.suite, one.key) in searched.get(one.change, ()) for one in comparison.changes)
     if lost_here and base is not None and not lines_known and not run.of_tool:
         code = "" if {text.by_code for text in conclusion.prompt_changes} == {False} else " --code"
         options = _options(run.settings, RUN_SETTINGS, where.folder)
@@ -97,7 +99,7 @@ def _to_see(conclusion: Conclusion, causes: Sequence[Causes], proven: Set[Key]) 
     examples = {
         each.kind: [(one.suite, one.key) for group in each.groups for row in group.rows for one in row.examples]
         for each in causes
-        if each.kind != "better"
+        if each.kind not in ("better", conclusion.report.run.stopped and "unmeasured")
     }
     yield from examples.get("lost", ())
     yield from (key for case in conclusion.report.cases if (key := (case.suite, case.key)) in proven)

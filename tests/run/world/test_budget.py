@@ -125,6 +125,18 @@ def test_a_run_whose_cost_is_unknown_does_not_pass_when_it_is_resumed(project, r
     assert len(server.requests) == 1
 
 
+def test_no_case_is_shown_for_a_limit_that_cannot_be_kept(project, runevals):
+    """It shows no fault: run alone, it passes."""
+    project.write("evals.json", {**SUITE, "items": ITEMS})
+    project.write("agent.py", "def answer(prompt):\n    return 'yes'\n")
+    words = ("--target", "python:agent.py:answer", "--concurrency", "1")
+    code, out, err = runevals("run", *words, "--max-cost", "5")
+    ended(code, 3, out + err, f"; 1 of {len(ITEMS)} cases were measured", without=["see one"])
+    project.write("agent.py", "def answer(prompt):\n    raise OSError\n")
+    code, out, err = runevals("run", *words)
+    ended(code, 3, out + err, "see one")
+
+
 def test_nor_does_that_of_a_program_which_names_no_model(project, runevals):
     project.write("evals.json", {**SUITE, "items": ITEMS[:1]})
     project.write("agent.py", "def answer(prompt):\n    return 'yes'\n")
