@@ -62,12 +62,23 @@ def test_one_of_several_targets_is_run_alone_also_if_the_settings_compare_it_wit
         (SETTINGS.replace("'}", "', deterministic: true}"), [], 2, "there is no noise to measure"),
         (SETTINGS.replace("agent.py", "none.py"), [], 3, ""),
         (SETTINGS, ["--max-calls", "3"], 2, "20 calls of target and judge are planned"),
+        (SETTINGS, ["--max-cost", "1"], 3, "--max-cost cannot be kept: what a call costs is unknown"),
     ],
 )
 def test_what_cannot_be_measured_is_said(project, doctor, settings, words, code, told):
     project.write("runevals.yaml", settings)
     found, _, err = doctor(*words)
     ended(found, code, err, told)
+
+
+def test_what_a_limit_left_is_told_of_and_what_is_simulated(project, doctor):
+    paid = "def answer(prompt):\n    return {'output': 'x', 'costUSD': 0.1}\n"
+    project.write("agent.py", paid)
+    project.write("runevals.yaml", f"{SETTINGS}concurrency: 1\n")
+    code, out, err = doctor("--max-cost", "0.5")
+    ended(code, 0, err, "Ended early: --max-cost 0.5 is spent", "of 2 cases were measured", "of them alone")
+    ended(code, 0, err, "Simulating losses of one case", "Simulating gains of every case")
+    assert "from 5 measured runs" in " ".join(out.split())
 
 
 def test_results_of_other_cases_are_refused(project, doctor, runevals):

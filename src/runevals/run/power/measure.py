@@ -46,7 +46,7 @@ def a_a(request: RunRequest, past: Sequence[RunReport]) -> Prediction:
         repeat=settings.measure.repeat,
         base_looks=settings.compare.verify_repeats,
     )
-    suite = suite_of(report, plan)
+    suite = suite_of(report, plan, request.tell)
     changes = f"Simulating {suite.simulations} changes of each kind and size in {plural(len(suite.odds), 'case')}"
     request.tell(f"{changes}; of thousands of cases, it takes some minutes")
     return predicted(suite)
@@ -82,7 +82,14 @@ def _measured(request: RunRequest) -> RunReport:
         f"{plural(calls, 'call')} of target and judge, cost {cost}; {end}"
     )
     with request.budget.timed(), open_side(request) as side:
-        return measure(side, request.progress(side))
+        report = measure(side, request.progress(side))
+    if (stopped := report.run.stopped) is not None:
+        measured = sum(any(run.status.measured for run in case.runs) for case in report.cases)
+        ended = f"{stopped.message}; {measured:,} of {plural(len(report.cases), 'case')} were measured"
+        if stopped.code != "budget_exhausted":
+            raise ExternalError(ended)
+        request.tell(f"Ended early: {ended}, and what follows is of them alone")
+    return report
 
 
 def _pooled(request: RunRequest, past: Sequence[RunReport]) -> RunReport:
@@ -102,7 +109,5 @@ def _pooled(request: RunRequest, past: Sequence[RunReport]) -> RunReport:
                 cases.setdefault((case.suite, case.key), case)
                 runs.setdefault((case.suite, case.key), []).extend(case.runs)
     if not cases:
-        raise InvalidSettings(
-            "the results have no run of these cases as they are now; leave --results out to run them"
-        )
+        raise InvalidSettings("the results have no run of these cases as they are now; leave --results out")
     return run_report(newest.run, [over_attempts(case, runs[key]) for key, case in cases.items()])

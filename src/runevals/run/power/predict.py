@@ -6,6 +6,7 @@ import random
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import filterfalse
 from statistics import fmean
 
 from msgspec import Struct
@@ -112,6 +113,7 @@ class Suite(Struct, frozen=True, kw_only=True):
     plan: Plan
     odds: Sequence[CaseOdds]
     simulations: int  # of each kind of change
+    tell: Callable[[str], object] = str  # what is simulated now
     seed: int = 20261127
 
     @property
@@ -160,6 +162,7 @@ class Suite(Struct, frozen=True, kw_only=True):
 
     def smallest(self, what: str, change: Change, end: str = "worse") -> Detectable:
         """The smallest size that is seen nine times in ten, by halving; of that size more are simulated."""
+        self.tell(f"Simulating losses of {what}" if end == "worse" else f"Simulating gains of {what}")
         place = bisect_left(SIZES, POWER, key=lambda size: getattr(self.shares(change, size), end))
         size = SIZES[place] if place < len(SIZES) else None
         shares = self.shares(change, size or SIZES[-1], MORE * self.simulations)
@@ -185,10 +188,11 @@ def pooled(ends: Sequence[Shares]) -> Shares:
     return Shares(**{name: fmean(getattr(each, name) for each in ends) for name in names}, by_rates=ends)
 
 
-def suite_of(report: RunReport, plan: Plan) -> Suite:
+def suite_of(report: RunReport, plan: Plan, tell: Callable[[str], object] = str) -> Suite:
     """The cases of which a run was measured."""
     odds = [*filter(None, map(CaseOdds.of, report.cases))]
-    return Suite(plan=plan, odds=odds, simulations=max(FEWEST, min(MOST, WORK // max(1, len(odds)))))
+    simulations = max(FEWEST, min(MOST, WORK // max(1, len(odds))))
+    return Suite(plan=plan, odds=odds, simulations=simulations, tell=tell)
 
 
 def predicted(suite: Suite) -> Prediction:
@@ -218,23 +222,23 @@ def _repairs(suite: Suite, whole: Detectable) -> Iterator[Repair]:
     place = len(SIZES) if whole.size is None else SIZES.index(whole.size)
     if not place:
         return
-    size = SIZES[place - 1]
-    out = suite.for_quarantine
-    plan = suite.plan
+    size, out, plan = SIZES[place - 1], suite.for_quarantine, suite.plan
     more = replace(plan, repeat=2 * plan.repeat, base_looks=2 * plan.base_looks)
-    doubled = [
+    others = [
         replace(one, case=replace(one.case, key=f"{one.case.key}+", fingerprint=f"{one.case.fingerprint}+"))
         for one in suite.odds
     ]
+    names, twice, rest = (
+        [one.case.key for one in out],
+        [*suite.odds, *others],
+        [*filterfalse(out.count, suite.odds)],
+    )
     options = {
         f"repeat: {more.repeat} and verify_repeats: {more.base_looks}": replace(suite, plan=more),
-        f"quarantine {plural(len(out), 'case')}: {short_list([one.case.key for one in out])}": replace(
-            suite, odds=[one for one in suite.odds if one not in out]
-        ),
-        f"twice as many cases ({2 * len(suite.odds)}), by splitting those of several checks": replace(
-            suite, odds=[*suite.odds, *doubled]
-        ),
+        f"quarantine {plural(len(out), 'case')}: {short_list(names)}": replace(suite, odds=rest),
+        f"twice as many cases ({len(twice)}), by splitting those of several checks": replace(suite, odds=twice),
     }
+    suite.tell("Simulating what shows smaller losses")
     for what, other in options.items():
         power = 0.0 if other == suite else other.shares(of_all, size).worse
         if power >= POWER:
@@ -252,10 +256,8 @@ def described(prediction: Prediction) -> Iterator[tuple[str, str]]:
     for detectable in prediction.detectable:
         yield "power", _of_change(detectable)
     if prediction.dead:
-        yield (
-            "cases",
-            f"never passed, so that no loss of them shows: {short_list(prediction.dead)}; fix or drop them",
-        )
+        dead = short_list(prediction.dead)
+        yield "cases", f"never passed, so that no loss of them shows: {dead}; fix or drop them"
     if prediction.flaky:
         flaky, out = short_list(prediction.flaky), prediction.for_quarantine
         others = phrase(short_list(out), f", or quarantine {plural(len(out), 'case')}: {{}}")
@@ -267,9 +269,8 @@ def described(prediction: Prediction) -> Iterator[tuple[str, str]]:
 
 def _of_change(detectable: Detectable) -> str:
     shares, end = detectable.shares, detectable.end
-    change = (
-        f"{detectable.what} that {'gains' if shares.points < 0 else 'loses'} {abs(100 * shares.points):.0f} points"
-    )
+    verb = "gains" if shares.points < 0 else "loses"
+    change = f"{detectable.what} that {verb} {abs(100 * shares.points):.0f} points"
     called = f"(called {end}: {shares.in_words(end)})"
     if detectable.size is None:
         return f"not seen nine times in ten: {change}, the most there is {called}"
