@@ -79,6 +79,10 @@ def test_a_list_of_rows_is_told_from_cases_of_other_formats(value, table):
 
 def test_settings_name_the_columns(project, runevals):
     project.write("d.csv", "ask,reply\nHours?,9 to 5\n")
+    project.write("runevals.yaml", "suites: [{path: d.csv, columns: {prompt: ask}}]")
+    code, _, err = runevals("validate")  # what it proposes needs a column that it names, too
+    assert "run with --evaluators preset-contains\n" in err
+    assert "preset-contains compares with 'expected', which no row has (columns: ask, reply)" in err
     project.write(
         "runevals.yaml", "suites: [{path: d.csv, evaluators: [preset-contains], columns: {prompt: ask}}]"
     )

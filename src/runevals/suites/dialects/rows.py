@@ -55,6 +55,7 @@ from runevals.suites.dialects.options import LoadOptions, OptionsByName
 from runevals.suites.fingerprint import case_fingerprints, key_of_prompts
 
 NAME = "rows"
+PROPOSED = "preset-contains"  # for rows without a check
 MANY_CELLS = "more cells than the header has columns: a cell with {!r} in it needs quotes"
 MOST_COLUMNS = 1000
 KEYS = frozenset({"input", "expected", "id", "category", "tags", "critical"})
@@ -217,13 +218,11 @@ def load(source: Source, options: LoadOptions) -> Suite:
         if any("expected" in row for _, row in rows):
             problems += without_expected(source, root, cases, rows, "row")
         else:
-            near = (
-                did_you_mean("expected", columns)
-                or "; `columns: {expected: …}` beside its path in the settings names one"
-            )
+            way = "; `columns: {expected: …}` beside its path in the settings names one"
+            near = did_you_mean("expected", columns) or way
             lacks = f"compares with 'expected', which no row has (columns: {', '.join(columns)}){near}"
-            needing = filter(needs_expected, specs)
-            problems += [source.problem((), f"{spec.id or spec.name} {lacks}") for spec in needing]
+            needing = [one.id or one.name for one in filter(needs_expected, specs)] if specs else [PROPOSED]
+            problems += [source.problem((), f"{name} {lacks}") for name in needing]
         for index, row in rows:
             if has_other_chat(row):
                 message = "holds prompts beside the row's own; keep one of the two"
@@ -243,8 +242,8 @@ def _our_name(name: str, options: Mapping[str, object]) -> str:
 
 def _evaluator_problems(source: Source, checks: OptionsByName, options: LoadOptions) -> list[FileProblem]:
     if not checks:
-        message = "names no evaluators; add 'evaluators' to the file, to its entry in the settings, or run with "
-        return [source.problem((), f"{message}--evaluators preset-contains")]
+        message = "names no evaluators; add 'evaluators' to the file, to its entry in the settings, or run with"
+        return [source.problem((), f"{message} --evaluators {PROPOSED}")]
     problems: list[FileProblem] = []
     has_options = isinstance(object_in(source.value).get("evaluators"), dict)
     for index, (name, takes) in enumerate(checks.items()):
