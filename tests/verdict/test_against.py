@@ -43,7 +43,9 @@ def test_checks_that_come_out_alike_on_both_sides_are_named():
 @pytest.mark.parametrize("without", [{"a": "pp", "b": "pf"}, {"a": "pp", "b": "pp"}], ids=["nothing", "worse"])
 def test_a_skill_that_does_not_help_may_be_read_by_the_program_itself(without):
     found = against_other(report({"a": "pp", "b": "pf"}), report(without), "without-skill")
-    assert same_on_both_sides(found).endswith("Does the program read the skill itself? Then both sides have it.")
+    assert same_on_both_sides(found).endswith(
+        "Does the program read the skill itself, or no `system`? Then both sides are alike."
+    )
 
 
 def test_what_was_measured_on_one_side_only_is_not_compared():

@@ -247,7 +247,7 @@ def same_on_both_sides(against: AgainstComparison) -> str:
     groups = (("passed", against.always_passed), ("failed", against.always_failed))
     same = [f"always {word}: {short_list(checks, 5)}" for word, checks in groups if checks]
     of_skill = against.state is None and against.gain <= 0
-    why = phrase(of_skill, " Does the program read the skill itself? Then both sides have it.")
+    why = phrase(of_skill, " Does the program read the skill itself, or no `system`? Then both sides are alike.")
     return phrase("; ".join(same), f"These checks show no difference on any run: {{}}.{why}")
 
 
@@ -483,7 +483,7 @@ def next_step(report: RunReport) -> str:
     places = (match[1] for error in errors if error.startswith(most) and (match := _PLACE.search(error)))
     place = next(places, "that" if most == "refused" else "")
     return (
-        f"Fix {place}, or run it again if a service that it calls failed."
+        f"Fix {place}, install what it lacks, or run it again if a service that it calls failed."
         if place
         else "Run it again; if it stays, see the first error below."
     )
