@@ -23,8 +23,8 @@ from runevals.cli.init.proposed_cases import proposed_cases
             ["A rule that must hold", "A rule that must hold", "One sentence of prose here."],
         ),
         (
-            '- Write **one line** for _each_ change, ***starting*** with **a *few* words**, a "* " or `snake_case_name`',
-            ['Write one line for each change, starting with a few words, a "* " or snake_case_name'],
+            '- Write **one line** for _each_ change, ***not*** **a *few* words**, a "* " or `snake_case_name`',
+            ['Write one line for each change, not a few words, a "* " or snake_case_name'],
         ),
         ("- Answer {{question}} in English\r\n- Never promise a refund", ["Never promise a refund"]),
     ],
