@@ -447,3 +447,26 @@ def test_of_a_skill_that_moves_with_its_suite_and_in_the_settings_the_lines_are_
     ended(code, 1, out, "3 of 3 cases regressed", "  which line  runevals blame\n")
     code, out, err = runevals("blame", "-q")
     ended(code, 0, out + err, "skills/shop/SKILL.md:6 lost", "1 hunk in 1 file")
+
+
+def test_a_case_that_was_edited_is_searched_in_the_form_that_lost(change, runevals):
+    """With its lines put back, a prompt may need what the edit took from the cases."""
+    change.git("checkout", "-q", "main")
+    change.write("agent.py", "import json\nprint(json.loads(input())['prompt'])\n")
+    change.write("p.md", "{{company}}: {{topic}}\nBe kind.\nAnswer {{question}}\n")
+    case = '{{"id": "{0}", "topic": "Hours", "question": "{0}", {1}"expected": "{0}"}}\n'
+    keys = ("France", "Peru")
+    change.write("cases.jsonl", "".join(case.format(key, '"company": "Acme", ') for key in keys))
+    entry = "suites: [{path: cases.jsonl, evaluators: [preset-contains]}]\n"
+    target = f"target: {{type: command, command: ['{sys.executable}', agent.py], prompt_file: p.md}}\n"
+    change.write("runevals.yaml", f"{entry}{target}")
+    change.git("add", "-fA")
+    change.git("commit", "-qm", "cases of a company")
+    change.git("checkout", "-q", "-B", "change")
+    change.write("cases.jsonl", "".join(case.format(key, "") for key in keys))
+    change.write("p.md", "{{topic}}\nBe kind.\nAnswer nothing\n")
+    change.git("commit", "-qam", "of no company")
+    code, out, err = runevals("--base", "main", "-q")
+    ended(code, 1, out + err, "2 cases lost: France, Peru", "  which line  runevals blame\n")
+    code, out, err = runevals("blame")
+    ended(code, 0, out + err, "p.md:3 lost France, Peru (put back: 0 of 16 → 16 of 16; ")

@@ -52,9 +52,8 @@ def command(
     if documents:
         settings, chosen = resolved_settings(options), exportable(conclusion.report.run.suites, suite)
         require_unchanged(conclusion.report, chosen, settings)
-        text = exported(conclusion.report, chosen, settings)
         for path in documents:
-            write_whole(path, text)
+            write_whole(path, exported(conclusion.report, chosen, settings))
     publish(conclusion, reports, was_read=True, form=form)
     if outputs:
         say(f"Written: {', '.join(output)}")

@@ -247,8 +247,7 @@ def _run(request: RunRequest, options: Mapping[str, Any], journal_for: Callable[
     if several:
         where = _where(settings, options, paths)
         of_targets = dict(zip(settings.targets, conclusions, strict=True))
-        store = [] if settings.in_ci else files.default[:1]
-        done = run_targets.reported(of_targets, files, options, where, store)
+        done = run_targets.reported(of_targets, files, options, where, [] if settings.in_ci else files.default[:1])
     else:
         done = _reported(conclusions[0], files, options, request)
     if run is not None and (way := run.end(*conclusions, written=done.failure is None)):

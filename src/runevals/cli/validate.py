@@ -145,7 +145,7 @@ def _server_tools(settings: Settings) -> ServerTools | None:
     tools = target.server_tools(settings.environment) if isinstance(target, ModelTargetSettings) else None
     if tools is None:
         return None
-    file = "runevals.yaml" if settings.file is None else settings.file.display_name
+    file = getattr(settings.file, "display_name", "runevals.yaml")
     try:
         with in_use():
             descriptions = {name: tool.description for name, tool in tools.tools.items()}
@@ -179,8 +179,7 @@ def _tell(problems: Sequence[FileProblem], loaded: LoadedSuites | None, hints: S
     for line in problem_lines(problems):
         say(line, err=True)
     if loaded is None:
-        errors = sum(problem.level == "error" for problem in problems)
-        say(f"✗ {plural(errors, 'error')}", err=True)
+        say(f"✗ {plural(sum(one.level == 'error' for one in problems), 'error')}", err=True)
         return
     for suite in loaded.suites:
         say(_suite_line(suite))

@@ -483,7 +483,7 @@ def next_step(report: RunReport) -> str:
     places = (match[1] for error in errors if error.startswith(most) and (match := _PLACE.search(error)))
     place = next(places, "that" if most == "refused" else "")
     return (
-        f"Fix {place}, install what it lacks, or run it again if a service that it calls failed."
+        f"Fix {place}, or run it again if a service that it calls failed; install a module that is missing."
         if place
         else "Run it again; if it stays, see the first error below."
     )

@@ -56,7 +56,7 @@ def diagnosis(raw: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
         return
     yield good(
         "settings",
-        "no file: flags, environment, defaults" if settings.file is None else settings.file.display_name,
+        getattr(settings.file, "display_name", "no file: flags, environment, defaults"),
     )
     loaded, plan, finding = _suites(settings)
     if gate := gate_command(settings):

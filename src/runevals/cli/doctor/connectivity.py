@@ -70,6 +70,6 @@ def _judgement(world: World) -> tuple[str, str | RunevalsError]:
     except RunevalsError as error:
         return "judgement", error
     if judgement.problem is not None or judgement.score is None:
-        why = "it gave no score" if judgement.problem is None else judgement.problem.message
+        why = getattr(judgement.problem, "message", "it gave no score")
         return "judgement", ExternalError(f"the judge does not answer: {one_line(why)}")
     return "judgement", f"{judgement.score:g} of 5: {one_line(judgement.reason, 60)}"

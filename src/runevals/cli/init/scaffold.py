@@ -150,12 +150,11 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     marked = phrase(is_starter, f", instead of those marked “{PLACEHOLDER}”{by_default}")
     first.append(f"  put your own cases into the suite{marked}, then: {_there(settings, here, 'runevals')}")
     first += _next_skill(now, loaded.suites, here)
-    steps = _next_steps(settings, prompt, first, here, github=github)
     return Scaffold(
         options=of_run,
         paths=paths,
         why_not=next((one.text for one in lacking), None if has_cases else _MARKED),
-        next_steps=tuple(steps),
+        next_steps=tuple(_next_steps(settings, prompt, first, here, github=github)),
     )
 
 

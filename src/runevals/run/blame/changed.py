@@ -30,6 +30,7 @@ class ChangedFiles(Struct, frozen=True, kw_only=True):
 
     files: tuple[ChangedFile, ...]
     left_out: tuple[str, ...]
+    forms: tuple[ChangedFile, ...]  # of the files of suites, as they were
     uncommitted: bool  # some of them have changes that are in no commit
 
     @property
@@ -48,23 +49,26 @@ def files_since(commit: str, settings: Settings, loaded: LoadedSuites, *, code: 
         raise ExternalError(f"git cannot tell what changed since {commit[:7]}")
     prompts, suites = {*prompt_files(settings, loaded)}, {*_files_of_suites(settings, loaded)}
     by_name = settings.target is not None and settings.target.reads_other_files
-    files, left_out = [], []
+    files, left_out, forms = [], [], []
     rows = where_put_back(pairs, settings, loaded)
     for old, new, place in sorted(rows, key=lambda row: row[1] or row[0] or ""):
         names = {*filter(None, (old, new))}
         is_of_a_run = (old, new) in since_head and _is_of_a_run(old, new, settings.repository)
-        if not names & prompts and (names & suites or is_of_a_run):
+        is_known = names & (prompts | suites)
+        if is_of_a_run and not is_known:
             continue
         texts = (name for name in names if name.endswith(TEXTS) and (by_name or new is None))
-        if not (code or names & prompts or any(not of_other_project(name, settings) for name in texts)):
+        if not (code or is_known or any(not of_other_project(name, settings) for name in texts)):
             left_out.append(new or old or "")
             continue
         before = if_known(partial(file_at, settings.repository, commit), old)
         now = if_known(lambda name: (settings.repository / name).read_bytes(), new)
-        file = ChangedFile(old_path=place, path=new, before=before, now=now)
-        files += [file] if before != now or place != new else []
+        if names & (suites - prompts):
+            forms += [ChangedFile(old_path=place, path=place, before=before, now=before)] * (before is not None)
+        elif before != now or place != new:
+            files.append(ChangedFile(old_path=place, path=new, before=before, now=now))
     own = {file.path for file in files} & {new for _, new in since_head}
-    return ChangedFiles(files=tuple(files), left_out=tuple(left_out), uncommitted=bool(own))
+    return ChangedFiles(files=tuple(files), left_out=tuple(left_out), forms=tuple(forms), uncommitted=bool(own))
 
 
 def _is_of_a_run(old: str | None, new: str | None, repository: Path) -> bool:

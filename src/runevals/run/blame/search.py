@@ -74,6 +74,8 @@ def blamed(
     alike = examples(conclusion, ("lost",), each=1) if job else _searched_cases(conclusion, request, lost)
     files, change = hunks_since(base, request, code=code)
     deterministic = conclusion.comparison.deterministic
+    if lost.keys() & {(one.suite, one.key) for one in conclusion.comparison.of_kind("edited")}:
+        change = replace(change, files=(*change.files, *((form, ()) for form in files.forms)))
     runs_of = partial(_allowed_runs, settings, request.suites, runs)
     keys = list(alike)
     if job:
@@ -206,7 +208,7 @@ def _reason(result: SearchResult, runner: PutBackRunner, files: ChangedFiles) ->
         case None:
             return ""
         case "stopped":
-            return "the search was stopped" if stop is None else stop.message
+            return getattr(stop, "message", "the search was stopped")
         case "limit":
             return "it takes more runs than may be made"
         case "unmeasured" if not result.head:

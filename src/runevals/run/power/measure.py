@@ -84,11 +84,10 @@ def _measured(request: RunRequest) -> RunReport:
     with request.budget.timed(), open_side(request) as side:
         report = measure(side, request.progress(side))
     if (stopped := report.run.stopped) is not None:
-        measured = sum(any(run.status.measured for run in case.runs) for case in report.cases)
-        ended = f"{stopped.message}; {measured:,} of {plural(len(report.cases), 'case')} were measured"
+        ended = f"{stopped.message}; measured: {plural(report.totals.passed + report.totals.failed, 'case')}"
         if stopped.code != "budget_exhausted":
             raise ExternalError(ended)
-        request.tell(f"Ended early: {ended}, and what follows is of them alone")
+        request.tell(f"Ended early: {ended}, and what follows is of it alone")
     return report
 
 
