@@ -323,7 +323,7 @@ def test_a_provider_keeps_its_prompts_and_a_prompt_its_config(project, runevals)
     providers = [
         {"id": "openai:small", "prompts": ["short"], "config": {"temperature": 0, "top_p": 1}},
         {"id": "openai:large", "prompts": ["short", "long"]},
-        {"id": "openai:idle", "prompts": ["short"]},
+        {"id": "openai:idle", "prompts": ["short"], "config": {"max_tokens": 9}},
     ]
     project.write("p.json", {"prompts": prompts, "providers": providers, "tests": [{"vars": {"n": 1}}]})
     code, _, err = runevals("import", "promptfoo", "p.json")
@@ -335,6 +335,7 @@ def test_a_provider_keeps_its_prompts_and_a_prompt_its_config(project, runevals)
     assert short["parameters"] == {"temperature": 0, "top_p": 1, "response_format": schema}
     assert long["parameters"] == {"top_p": 0.5}
     ended(code, 0, err, "lost: prompt long: config.stream", "lost: provider openai:idle: a run has one target")
+    ended(code, 0, err, "--model idle`; its config (max_tokens) is not that of the target: set it there\n")
 
 
 def test_config_of_an_assertion_reaches_its_code(imported, project, runevals):

@@ -91,8 +91,7 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
 def _plan(settings: Settings, raw: RawSettings, here: JobContext, commands: FileCommands) -> int:
     """Outputs the shards for the matrix of jobs that runs them, and what balances them; no model is called."""
     plan = plan_of(suites_of(settings), settings)
-    cases_per_shard = int(str(action_input("cases_per_shard", raw.inputs)))
-    shards = json.dumps(as_json(plan, settings, cases_per_shard)["shards"])
+    shards = json.dumps(as_json(plan, settings, int(str(action_input("cases_per_shard", raw.inputs))))["shards"])
     base = stored_base(settings, raw, here, notice).baseline
     durations = "" if base is None else durations_text(plan, base.report)
     split = f"by the durations in {base.source}" if base is not None and durations else "by hash"

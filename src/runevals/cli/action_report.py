@@ -165,8 +165,7 @@ def _posted(results: Results, step: Step) -> tuple[CommentDelivery, str]:
     conclusions = {part.name: part.conclusion for part in results.parts}
     if results.table:  # has what is shown of each against another
         conclusions = {name: replace(conclusion, against=None) for name, conclusion in conclusions.items()}
-    codes = {name: conclusion.verdict.exit_code for name, conclusion in conclusions.items()}
-    line = in_words(codes, results.kind)
+    line = in_words({name: conclusion.verdict.exit_code for name, conclusion in conclusions.items()}, results.kind)
     say(f"\n{line}")
     text = texts.SeveralConclusions(line=line, table=results.table, conclusions=conclusions)
     body = texts.render_comment(text, here.links(head), here.marker)

@@ -182,8 +182,7 @@ def lines(tally: Tally, every_s: float) -> Iterator[Say]:
 @contextmanager
 def _group(tally: Tally) -> Iterator[Say]:
     """The lines of a job's log, in a folded group."""
-    phase = phrase(tally.phase, "{}: ")
-    trials = f"{phase}{plural(tally.total, 'trial')}"
+    trials = f"{phrase(tally.phase, '{}: ')}{plural(tally.total, 'trial')}"
     click.echo(group_command(" · ".join(filter(None, (trials, tally.subject)))), err=True)
     try:
         with lines(tally, LINE_EVERY_S) as say:
@@ -224,5 +223,4 @@ def _drawn(tally: Tally, console: Console) -> RenderableType:
     line.add_row(*([Text(tally.phase)] if phase else []), *bar, Text(words))
     waiting = terminal_text(tally.waiting)
     above = [Text(tally.subject, style="dim", no_wrap=True, overflow="ellipsis")] if tally.subject else []
-    below = [Text(waiting, style="yellow")] if waiting else []
-    return Group(*above, line, *below)
+    return Group(*above, line, *[Text(waiting, style="yellow")] if waiting else [])

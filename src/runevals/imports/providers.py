@@ -94,13 +94,15 @@ def targets_for(
     active = [one for one in able if one in chosen]
     converted = {one.name: _configured(one, remarks) for one in active}
     for provider in providers:
+        config = ", ".join(sorted(map(str, provider.config)))
         if provider.target is None:
-            config = ", ".join(sorted(map(str, provider.config)))
             without = phrase(config, "; its config ({}) is lost with it")
             known = (advice for begins, advice in _ADVICE.items() if provider.name.startswith(begins))
             remarks.not_converted(provider.place, f"{next(known, _USUAL_ADVICE)}{without}")
         elif provider not in chosen:
             way = _way_to_run(provider.target, {object_in(one.target)["type"] for one in active})
+            unlike = config * (provider.config not in [one.config for one in active])
+            way += phrase(unlike, "; its config ({}) is not that of the target: set it there")
             remarks.not_converted(provider.place, f"a run has one target; {way}")
     return [None if one is None else converted[one.name] for one in chosen[: len(prompts)]]
 

@@ -100,8 +100,7 @@ def reporters() -> tuple[Streaming, ...]:
         reporter = cast("Reporter", plugin)
         suffix = suffix_of(reporter)
         if suffix in suffixes:
-            why = f"its files end in {suffix}, as those of '{suffixes[suffix]}' do"
-            raise unusable_plugin(PLUGINS, name, why)
+            raise unusable_plugin(PLUGINS, name, f"its files end in {suffix}, as those of '{suffixes[suffix]}' do")
         suffixes[suffix] = name
         added.append(_Added(name, reporter.FILENAME, guarded(PLUGINS, name, reporter.render)))
     return (*REPORTERS, *added)

@@ -311,6 +311,5 @@ def sentences(one: Causes) -> Iterator[str]:
     """One line of plain text for each row: where, what, how often, and an example."""
     for group in one.groups:
         for row in group.rows:
-            where = " ".join(_heading(group, alone=len(one.groups) == 1))
-            what = ": ".join(filter(None, (where, _what(row))))
+            what = ": ".join(filter(None, (" ".join(_heading(group, alone=len(one.groups) == 1)), _what(row))))
             yield one_line(f"{what} ({row.cases:,} ×: {_names(row)})", 500)

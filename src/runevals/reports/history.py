@@ -67,8 +67,7 @@ def render(runs: Sequence[PastRun]) -> str:
     alike = of_like(runs)
     groups = [{"name": name_of(*names, alike), **_group(*names, like)} for names, like in alike.items()]
     days = " to ".join(dict.fromkeys(moment(run.report.run)[:10] for run in (runs[0], runs[-1])))
-    title = f"{plural(len(runs), 'run')}, {days}"
-    return filled("history.html", SCRIPTS, title=title, groups=json.dumps(groups))
+    return filled("history.html", SCRIPTS, title=f"{plural(len(runs), 'run')}, {days}", groups=json.dumps(groups))
 
 
 def _group(suites: str, target: str, runs: Sequence[PastRun]) -> Json:

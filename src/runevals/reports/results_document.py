@@ -368,8 +368,7 @@ def _read_comparison(part: ComparisonPart, report: RunReport) -> Comparison:
     )
     # A case may have regressed on the base's suite and be removed from the head's.
     of_base = {(change.base.suite, change.base.key): change.base for change in changes if change.base is not None}
-    base = _report(part.base, tuple(of_base.values()))
-    return record_from(Comparison, part, base=base, changes=changes)
+    return record_from(Comparison, part, base=_report(part.base, tuple(of_base.values())), changes=changes)
 
 
 def _cases_of(lines: Iterable[str], rest: list[str]) -> Iterator[str]:

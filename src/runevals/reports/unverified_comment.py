@@ -30,12 +30,11 @@ def render(reports: Sequence[RunReport], links: Links, marker: str, author: str 
     """The comment's text, which begins with `marker`, then names the author of the results; it is always short."""
     cases = [_scored(case) for report in reports for case in report.cases]
     run = phrase(links.run, "[run]({}) · ")
-    footer = f"{run}counted from the cases of its results document · runevals {__version__}"
     parts = [
         f"{marker}\n### ⚠ Reported by {author}'s own run, not verified: {_counted(cases)}",
         WARNING,
         *_not_passing(cases, links),
-        f"<sub>{footer}</sub>",
+        f"<sub>{run}counted from the cases of its results document · runevals {__version__}</sub>",
     ]
     return "\n\n".join(parts) + "\n"
 

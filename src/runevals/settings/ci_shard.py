@@ -48,9 +48,8 @@ def shard_of(text: str, origin: str, environment: Mapping[str, str]) -> Shard:
     first = int(lowest) if whole and _NUMBER.fullmatch(lowest) else job.first
     part = index - first + 1
     if not 1 <= part <= of:
-        last = first + of - 1
         raise InvalidSettings(
-            f"{origin}: {job.index} is {index}, but {of} parts have the indexes {first} to {last}"
+            f"{origin}: {job.index} is {index}, but {of} parts have the indexes {first} to {first + of - 1}"
         )
     return Shard(part=part, of=of)
 

@@ -317,8 +317,7 @@ def _baseline(raw: RawEndpoint) -> str | None:
 
 def _against(name: str | None, targets: TargetChoice) -> str | None:
     """What is compared besides the base: of one of several targets that runs alone, no other target."""
-    alone = name in targets.known and not targets.several
-    return None if name == "none" or alone else name
+    return None if name == "none" or (name in targets.known and not targets.several) else name
 
 
 def _granted(raw: RawEndpoint) -> Ledger:

@@ -110,8 +110,7 @@ def check_against(against: object, source: str, targets: TargetChoice) -> None:
         raise InvalidSettings(f"{source} is '{against}'; it must be one of {', '.join(known)}{removed or hint}")
     if against in OF_SKILL and targets.several:
         raise InvalidSettings(f"{source}: {against} is of one target; {choose_one(targets.several)}")
-    alone = against in targets.known and not targets.several
-    if alone and (source.startswith("--") or len(targets.known) == 1):
+    if against in targets.known and not targets.several and (source.startswith("--") or len(targets.known) == 1):
         why = "the target would be compared with itself" if against == targets.name else "it does not run"
         raise InvalidSettings(f"{source} is {against}: {why}{removed or '; name another, or choose no target'}")
 

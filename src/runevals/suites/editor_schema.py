@@ -42,8 +42,7 @@ def for_editors(package: str, name: str, settings: Mapping[str, str]) -> dict[st
         case "rows":
             parts["file"]["properties"]["evaluators"]["items"]["examples"] = list(format_names.PRESETS.values())
         case "skill-cases":
-            kinds = parts["case"]["properties"]["expected"]["properties"]["type"]
-            kinds["examples"] = list(skill_cases.EXPECTED)
+            parts["case"]["properties"]["expected"]["properties"]["type"]["examples"] = list(skill_cases.EXPECTED)
         case "settings-1":
             for key, value in document["properties"].items():
                 value.setdefault("description", settings.get(key))

@@ -92,8 +92,7 @@ def _turn(turn: Turn) -> dict[str, object]:
 
 def key_of_prompts(prompts: Iterable[str]) -> str:
     """A short, stable key for a case that has no id and no name."""
-    normal = [" ".join(unicodedata.normalize("NFC", prompt).split()) for prompt in prompts]
-    return "p-" + fingerprint(normal)[:10]
+    return "p-" + fingerprint([" ".join(unicodedata.normalize("NFC", prompt).split()) for prompt in prompts])[:10]
 
 
 def _spec(spec: EvaluatorSpec) -> object:

@@ -152,9 +152,8 @@ def _complaints(case: Case, values: Mapping[str, str], template: PromptTemplate)
 
 def _values(case: Case, dialect: str) -> dict[str, str]:
     own = case.turns[0].prompt
-    names = (PROMPT, "input") if dialect == rows.NAME else (PROMPT,)
-    of_case = dict.fromkeys(names, own) if own else {}
-    return {**of_case, **texts_of(case.variables)}
+    names = (PROMPT, *["input"] * (dialect == rows.NAME)) * bool(own)
+    return {**dict.fromkeys(names, own), **texts_of(case.variables)}
 
 
 def _with_template(case: Case, values: Mapping[str, str], template: PromptTemplate) -> Case:

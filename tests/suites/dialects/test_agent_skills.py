@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.suites.dialects import LoadOptions, load
+from tests.ending import ended
 
 SKILL = "---\nname: notes\ndescription: Writes notes\n---\n\n# Notes\n"
 SUITE = {"skill_name": "notes", "evals": [{"id": 1, "prompt": "Write", "expected_output": "Notes"}]}
@@ -50,6 +51,15 @@ def test_misspelt_trigger_queries_are_refused_with_the_place(project, query, pro
     project.write("evals/trigger-evals.json", [query])
     (found,) = read(project, "evals/trigger-evals.json").errors
     assert problem in str(found)
+
+
+def test_each_key_that_is_not_read_is_named_unless_it_describes(project, runevals):
+    unread = {"context": "three items", "system_prompt": "Be kind.", "foo": "y"}
+    case = {**SUITE["evals"][0], **unread, "why": "it failed", "description": "notes", "author": "ana"}
+    project.write("evals/evals.json", {"skill_name": "notes", "evals": [case]})
+    code, out, err = runevals("validate", "evals/evals.json")
+    assert (code, [key for key in case if f"'{key}' is not read" in err]) == (0, [*unread])
+    ended(code, 0, out, "⚠ evals/evals.json", "; 3 keys not read")
 
 
 def test_a_note_about_a_check_or_a_trigger_is_not_a_misspelt_key(project):

@@ -202,8 +202,9 @@ def test_what_is_expected_is_asked_unless_something_else_must_hold(case, ids):
     assert [spec.id for spec in reader.specs(case, ())] == ids
 
 
-def test_a_pattern_among_sentences_is_said():
-    case = {"must_not_have": [r"\bTODO\b", "No TODO (really?) is left. Or so."]}
+@pytest.mark.parametrize("text", [r"\bTODO\b", r"matches regex /\bTODO\b/i"])
+def test_a_pattern_among_sentences_is_said(text):
+    case = {"must_not_have": [text, "No TODO (really?) is left. Or so."]}
     reader = AgentSkillChecks(source=read_json(json.dumps(case), "evals.json"))
     reader.specs(case, ())
     [problem] = reader.problems

@@ -89,6 +89,18 @@ def test_settings_name_the_columns(project, runevals):
     code, out, err = runevals("validate")
     assert code == 2, out
     assert "compares with 'expected', which no row has (columns: ask, reply); `columns: {expected: …}`" in err
+    rows = [{"ask": "Hours?", "expected_tools": ["calendar", "clock"], "expect": "9 to 5"}]
+    project.write("e.json", rows)  # what is proposed holds text
+    for row in (rows[0], {**rows[0], "expect": None}):
+        project.write("e.json", [row])
+        columns = "{path: e.json, evaluators: [preset-contains], columns: {prompt: ask}}"
+        project.write("runevals.yaml", f"suites: [{columns}]")
+        err = runevals("validate")[2]
+        assert ("did you mean 'expect'?" in err) is (row is rows[0])
+        assert "did you mean 'expected_tools'?" not in err
+    project.write(
+        "runevals.yaml", "suites: [{path: d.csv, evaluators: [preset-contains], columns: {prompt: ask}}]"
+    )
     columns = "{prompt: ask, expected: reply}"
     project.write("runevals.yaml", f"suites: [{{path: d.csv, evaluators: [preset-contains], columns: {columns}}}]")
     assert runevals("validate")[:2] == (0, "✓ d.csv: 1 case, 1 check (rows)\n")

@@ -78,6 +78,9 @@ def test_a_column_that_nothing_reads_is_named_and_one_that_decides_takes_the_mar
     code, out, err = runevals("validate")
     assert (code, out) == (0, "✓ d.jsonl: 40 cases, 40 checks (rows)\n")
     assert "no check or prompt reads format; kept" in err
+    project.write("d.csv", "question,expected,\nHours?,9 to 5,x\n")
+    err = runevals("validate", "d.csv", "--evaluators", "preset-contains")[2]
+    assert "no check or prompt reads (no name); kept" in err
 
 
 def test_evaluators_that_a_run_names_make_rows_of_a_list_of_prompts_and_are_said_where_they_are_not_used(

@@ -82,8 +82,7 @@ def starter_settings(values: Mapping[str, Any], sent: Mapping[str, str] = {}) ->
 
 
 def _setting(name: str, value: object) -> str:
-    comment = phrase(_COMMENTS.get(name), " # {}")
-    return f"{name}: {json.dumps(value, ensure_ascii=False)}{comment}"
+    return f"{name}: {json.dumps(value, ensure_ascii=False)}{phrase(_COMMENTS.get(name), ' # {}')}"
 
 
 def starter_program(function: str, items: Sequence[Mapping[str, object]] = ()) -> str:

@@ -26,7 +26,7 @@ from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects import checking
 from runevals.suites.dialects.agent_skills_checks import CHECKS, AgentSkillChecks, has_checks, unread_checks
 from runevals.suites.dialects.case_files import digests, find_files, place_of
-from runevals.suites.dialects.conservation import content_in_case, content_of, decides
+from runevals.suites.dialects.conservation import content_in_case, content_of, decides, describes
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.skill_folder import SkillFolder, skill_of
 from runevals.suites.dialects.synonyms import first_of, is_id, is_string, is_text
@@ -293,6 +293,8 @@ class _Reader(checking.Reader, frozen=True, kw_only=True):
                 message = f"'{key}' is not read: the case is run without it"
             elif decides(key) or content_in_case(key, of_checks[key]):
                 message = unread_checks(of_checks, key)
+            elif not describes(key):
+                message = f"'{key}' is not read"
             else:
                 continue
             self.unread.setdefault(key, []).append(((*place, key), message))
@@ -319,8 +321,7 @@ def _nothing_to_send(raw: object, prompt: str | None) -> str:
     if prompt is not None:
         return "has an empty prompt"
     word = "query" if _trigger_of(object_in(raw))[0] else "prompt"
-    near = nearest(word, object_in(raw))
-    return f"has no '{word}', which is what is sent" + phrase(near, "; '{}' is not read")
+    return f"has no '{word}', which is what is sent" + phrase(nearest(word, object_in(raw)), "; '{}' is not read")
 
 
 def _is_ours(entry: Mapping[str, Any]) -> bool:

@@ -59,8 +59,7 @@ def fill(rows: Sequence[object], options: LoadOptions) -> dict[str, str]:
     has_variables = "input" not in columns and not set(own).isdisjoint(options.variables)
     renamed = {OURS[key]: column for key, column in options.columns.items()}
     for ours, names in {**_NAMES, **(_ANSWER if options.evaluate_only else {})}.items():
-        free = [name for name in columns if name not in renamed.values()]
-        column = next(filter(free.__contains__, names), None)
+        column = next(filter([name for name in columns if name not in renamed.values()].__contains__, names), None)
         if ours == "input" and has_variables:
             column = next(filter(own.__contains__, (*OF_QUESTION, *own)))
         if ours not in renamed and column is not None:

@@ -25,7 +25,7 @@ from runevals.suites.dialects.options import LoadOptions
 
 _DESCRIBES = re.compile(
     r"(?i)^(?:x-|_|\$|<<)|desc|note|comment|metric|label|title|name|author|owner|version|licen[cs]e|tags?$|keywords|meta"
-    r"|source|created|updated|date|url$|summary|^id$|^kind$|language"
+    r"|source|created|updated|date|url$|summary|^id$|^kind$|language|^why$|rationale|^split$|^stratum$"
 )
 # Words in a key that say what must hold, whoever named it: `required_sections`, `mustContain`.
 _DECIDES = re.compile(
@@ -153,7 +153,9 @@ def _of_entries(
         message = f"'{key}' is a variable here, and no check reads it{in_cases(len(unread[key]))}"
         yield source.warning(unread[key][0], message, key=True, rule="unknown-key")
     if others := sorted(filterfalse(describes, unread.keys() - set(deciding))):
-        message = f"no check or prompt reads {short_list(others, 12)}; kept as variables"
+        message = (
+            f"no check or prompt reads {short_list([one or '(no name)' for one in others], 12)}; kept as variables"
+        )
         yield source.problem((), message, rule="unknown-key", level="notice")
 
 

@@ -90,10 +90,9 @@ def upgraded(value: Any) -> dict[str, Any]:
         case "unversioned":
             return {"schemaVersion": CURRENT_VERSION, **value}
         case "parallel":
-            rest = without(value, ("prompts", "expected_responses"))
             return {
                 "schemaVersion": CURRENT_VERSION,
-                **rest,
+                **without(value, ("prompts", "expected_responses")),
                 "items": zipped(value.get("prompts"), value.get("expected_responses", [])),
             }
         case "item":
@@ -287,7 +286,6 @@ class _Loader:
             content = {**content, "extensions": others}  # targets and checks may read them
             self._require_spelling(others, (*json_path, "extensions"))
         variables = {"vars": extension["vars"]} if content and extension.get("vars") else extension.get("vars", {})
-        fingerprints = with_notes(turns, {**variables, **content}, item.get("notes"))
         return Case(
             suite=self.source.path,
             key=_key_of(item),
@@ -301,7 +299,7 @@ class _Loader:
             variables=extension.get("vars", NOTHING),
             workspace=workspace,
             files=files,
-            **fingerprints,
+            **with_notes(turns, {**variables, **content}, item.get("notes")),
         )
 
     def _require_spelling(self, names: Iterable[str], json_path: JsonPath) -> None:

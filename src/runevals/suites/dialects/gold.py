@@ -124,9 +124,8 @@ def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
     """The scores of a CSV row as numbers, if they are numbers; several are separated by semicolons."""
     scores: dict[str, Any] = {}
     for name in ("score", "scores"):
-        cells = filter(None, map(str.strip, str(row.get(name) or "").split(";")))
         try:
-            numbers = list(map(float, cells))
+            numbers = list(map(float, filter(None, map(str.strip, str(row.get(name) or "").split(";")))))
         except ValueError:
             continue
         if numbers:

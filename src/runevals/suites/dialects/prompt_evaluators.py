@@ -80,9 +80,8 @@ class Evaluators(Reader, frozen=True, kw_only=True):
     def _llm(self, declared: Mapping[str, Any], json_path: JsonPath) -> EvaluatorSpec:
         llm = declared["llm"]
         parts = (("systemPrompt", llm.get("systemPrompt", "")), ("prompt", llm["prompt"]))
-        texts = [self._template(text, (*json_path, "llm", key)) for key, text in parts if text]
         options: dict[str, object] = {
-            "prompt": "\n\n".join(texts),
+            "prompt": "\n\n".join([self._template(text, (*json_path, "llm", key)) for key, text in parts if text]),
             "choices": {as_text(choice["choice"]): choice["score"] for choice in llm["choices"]},
             "label": declared.get("name", "llm"),
         }

@@ -157,7 +157,6 @@ def _json_schema(file: checking.Reader, document: Mapping[str, Any]) -> object:
     """`jsonSchema` as the chat API wants it: `{name, schema}`; a bare schema gets a name."""
     value: Any = json_in(document.get("jsonSchema"))
     if not isinstance(value, dict):
-        message = "responseFormat json_schema needs 'jsonSchema', a JSON object {name, schema}"
-        file.wrong(("jsonSchema",), message)
+        file.wrong(("jsonSchema",), "responseFormat json_schema needs 'jsonSchema', a JSON object {name, schema}")
         return {}
     return value if {"name", "schema"} <= value.keys() else {"name": "response", "schema": value}

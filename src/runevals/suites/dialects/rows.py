@@ -149,8 +149,7 @@ def _delimiter(file: TextIO) -> str:
             headers[delimiter] = next(csv.reader(file, strict=True, delimiter=delimiter))
         file.seek(0)
     with_input = [delimiter for delimiter, header in headers.items() if "input" in header]
-    several = [delimiter for delimiter, header in headers.items() if len(header) > 1]
-    return next(iter((*with_input, *several)), ",")
+    return next(iter((*with_input, *[delimiter for delimiter, header in headers.items() if len(header) > 1])), ",")
 
 
 def _renamed(source: Source, options: LoadOptions) -> tuple[list[str], list[FileProblem]]:
@@ -219,7 +218,8 @@ def load(source: Source, options: LoadOptions) -> Suite:
             problems += without_expected(source, root, cases, rows, "row")
         else:
             way = "; `columns: {expected: …}` beside its path in the settings names one"
-            near = did_you_mean("expected", columns) or way
+            texts = {name for _, row in rows for name, value in row.items() if isinstance(value, str)}
+            near = did_you_mean("expected", [*filter(texts.__contains__, columns)]) or way
             lacks = f"compares with 'expected', which no row has (columns: {', '.join(columns)}){near}"
             needing = [one.id or one.name for one in filter(needs_expected, specs)] if specs else [PROPOSED]
             problems += [source.problem((), f"{name} {lacks}") for name in needing]

@@ -41,8 +41,7 @@ class Signature(Struct, frozen=True, kw_only=True):
 
     def advice(self, value: object, path: str) -> str:
         """What the document is, by which keys, and what to do with it."""
-        name = PurePath(path).name
-        names = [_name_of(value, name, key) for key in self.keys if not key.startswith("!")]
+        names = [_name_of(value, PurePath(path).name, key) for key in self.keys if not key.startswith("!")]
         way = self.next.format(path=shlex.quote(path), last=names[-1])
         return f"is {self.name} ({', '.join(names)}), not a suite: {way}"
 
@@ -93,8 +92,29 @@ SIGNATURES: tuple[Signature, ...] = (
         ("[].id", "[].vars", "[].assert.[].$|[].assert.[].command|[].criteria"),
         ("/EVAL.yaml|/*.eval.yaml", "tests", "name|assert"),
     ),
-    *_other("an eval of waza", _GATE, ("tasks.[]", "graders|metrics"), ("tasks.[]", "skill", "config|graders")),
+    *_other(
+        "an eval of waza",
+        _GATE,
+        ("tasks.[]", "graders|metrics"),
+        ("tasks.[]", "skill", "config|graders"),
+        ("tasks.[].prompt", "tasks.[].validators"),
+        ("should_trigger_prompts|should_not_trigger_prompts",),
+    ),
     *_other("a task of waza", _GATE, ("inputs.prompt", "expected|graders")),
+    *_other("an eval of assay", _GATE, ("tests.[].input.prompt", "tests.[].expected.type")),
+    *_other("an eval of agent-eval-harness", _GATE, ("dataset", "judges", "skill|runner", "execution|thresholds")),
+    *_other(
+        "an evaluation of Microsoft Foundry",
+        "name its data file in `suites`, with these evaluators (docs/microsoft.md)",
+        ("dataset.local_uri", "evaluators"),
+    ),
+    *_other(
+        "a test of Google's ADK",
+        "its queries are one conversation: write them as the `turns` of an eval document (docs/suites.md)",
+        ("[].query", "[].expected_tool_use|[].expected_intermediate_agent_responses"),
+        ("[].data.[].query", "[].initial_session|[].name"),
+        ("eval_set_id", "eval_cases.[].conversation"),
+    ),
     *_other(
         "an eval of skillgrade",
         "make a case of each task in `evals/evals.json`, with its rubrics as assertions",

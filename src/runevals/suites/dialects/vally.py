@@ -101,7 +101,6 @@ class _Reader(Struct, kw_only=True):
             self.warn((*at, key), f"'{key}' is not read")
         timeout_s = self._timeout_s()
         files, setup, missing = self._environment(raw, at)
-        extra = {"files": digests(files), "setup": setup, "timeout_s": timeout_s}
         return Case(
             suite=self.source.path,
             key=raw["name"],
@@ -114,7 +113,7 @@ class _Reader(Struct, kw_only=True):
             workspace=Workspace(setup=setup) if setup else None,
             problem=Problem(code="file_missing", message=missing) if missing else None,
             timeout_s=timeout_s,
-            **case_fingerprints(turns, extra),
+            **case_fingerprints(turns, {"files": digests(files), "setup": setup, "timeout_s": timeout_s}),
         )
 
     def _timeout_s(self) -> float | None:
@@ -152,8 +151,7 @@ class _Reader(Struct, kw_only=True):
                 self.warn(at, f"{_kind_of(grader)}: {error}", rule=checking.LOST_CHECK)
             else:
                 self.checks += 1
-                weight = weights.get(grader["type"], 1.0)
-                spec = replace(spec, weight=weight, location=self.source.locate(at))
+                spec = replace(spec, weight=weights.get(grader["type"], 1.0), location=self.source.locate(at))
                 checks[grader.get("turn", -1)].append(spec)
         return checks
 
