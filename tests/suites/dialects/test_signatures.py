@@ -38,6 +38,7 @@ OTHERS = [
         {"version": "1.0", "skill": "s", "execution": {}, "dataset": {"path": "x"}, "judges": []},
         "an eval of agent-eval-harness",
     ),
+    ([{"question_id": 81, "category": "writing", "turns": ["Compose", "Rewrite"]}], "conversations"),
     ({"dataset": {"local_uri": "x.jsonl"}, "evaluators": ["builtin.a"]}, "an evaluation of Microsoft Foundry"),
     ([{"query": "hi", "expected_tool_use": [], "reference": "Hello"}], "a test of Google's ADK"),
     ([{"name": "n", "data": [{"query": "hi"}], "initial_session": {}}], "a test of Google's ADK"),

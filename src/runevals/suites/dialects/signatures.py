@@ -177,6 +177,7 @@ SIGNATURES: tuple[Signature, ...] = (
     *_other("JUnit XML", _RESULTS, ("testsuites",), ("testsuite",)),
     *_other("a trial of Harbor", _RESULTS, ("trial_name", "task_name", "agent_info")),
     *_other("results of pydantic-evals", _RESULTS, ("cases", "failures", "analyses|report_evaluator_failures")),
+    *_other("conversations", "write each as `turns` of an eval document (docs/suites.md)", ("[].turns.[].$",)),
     *_other("conversations of DeepEval", _GATE, ("[].scenario", "[].expected_outcome", "[].turns")),
     *_other(
         "results of Ragas",
