@@ -173,8 +173,11 @@ def test_a_status_says_how_a_case_ended_if_it_is_one(tmp_path, status, is_read):
     if is_read:
         read_results([tmp_path / "r.jsonl"])
     else:
-        with pytest.raises(InvalidDocument, match="--columns"):
+        with pytest.raises(InvalidDocument, match='2: /status is "shipped", not one of passed, failed'):
             read_results([tmp_path / "r.jsonl"])
+        (tmp_path / "orders.jsonl").write_text('{"id": "a", "status": "shipped"}\n')
+        with pytest.raises(InvalidDocument, match="--columns"):
+            read_results([tmp_path / "orders.jsonl"])
 
 
 NOT_READ = "not read, as plain rows beside results of a tool: name the file, or --columns"
