@@ -63,6 +63,12 @@ def test_a_case_that_was_not_lost_is_an_error(lost, runevals, arguments, told):
     assert not (lost.path / FILENAME).exists()
 
 
+def test_after_a_run_of_some_cases_it_is_said_why_others_are_unknown(lost, runevals):
+    assert runevals("--base", "main", "--filter", "b", "-q", "-o", "b.json")[0] == 0
+    code, _, err = runevals("accept", "a", "--results", "b.json", *REASON)
+    ended(code, 2, err, "there is no case a in b.json, a run of some cases: run all, or name it by --results")
+
+
 def test_a_category_that_was_removed_is_accepted_by_its_name(repository, runevals):
     """So few are left that nothing is known of the whole."""
     items = [{**item, "category": ("old", "new")[number % 2]} for number, item in enumerate(numbered(12, "Quito"))]

@@ -10,7 +10,7 @@ from runevals.records import Acceptance, Finding, GateRules, Reason, State
 from runevals.run.acceptance import with_acceptance
 from runevals.verdict.accepted import lost_cases
 from runevals.verdict.compare import compare
-from runevals.verdict.lost_together import lost_keys
+from runevals.verdict.lost_together import PROVEN_BEFORE, lost_keys, to_accept
 from runevals.verdict.outcome import conclusion_of
 from tests.sample_reports import case, checked_case, report
 
@@ -103,3 +103,27 @@ def test_a_fall_of_which_no_case_is_lost_alone_names_those_that_fell_and_ends_wi
     acceptance = Acceptance(by="ana", losses=losses)
     done = with_acceptance(conclusion, acceptance, GateRules())
     assert done.verdict.exit_code == 0, done.verdict
+
+
+def test_what_the_run_ended_without_settling_is_not_to_be_accepted():
+    """It is settled once the loss that ended the run is accepted; what a limit left open stays open."""
+    sides = [
+        report([case(f"k{place}", value, category="ab"[place % 2]) for place, value in enumerate(values)])
+        for values in (["f" if place % 2 else "p" for place in range(CASES)], ["p"] * CASES)
+    ]
+    comparison = compare(*sides, "base.json")
+    details = {"k0": PROVEN_BEFORE, "k2": PROVEN_BEFORE, "k4": ""}
+    unsettled = [
+        Finding(
+            family="case",
+            suite=sides[0].cases[0].suite,
+            name=key,
+            state=State.NOT_KNOWN,
+            reason=Reason.BUDGET,
+            detail=detail,
+        )
+        for key, detail in details.items()
+    ]
+    comparison = replace(comparison, findings=(*comparison.findings, *unsettled))
+    conclusion = conclusion_of(sides[0], comparison, GateRules())
+    assert {key for _, key in to_accept(conclusion)} == of("b") | {"k4"}

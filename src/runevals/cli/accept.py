@@ -122,7 +122,8 @@ def _of(key: str, lost: _Losses, conclusion: Conclusion, path: Path) -> list[Acc
         raise InvalidSettings(f"{key} did not regress in {path}; there is nothing to accept")
     of_lost = phrase(short_list([loss.case for loss in lost]), "; lost are {}")
     hint = did_you_mean(key, sorted(known | {loss.case for loss in lost})) or of_lost
-    raise InvalidSettings(f"there is no case {one_line(key, 60)} in {path}{hint}")
+    some = phrase(conclusion.report.run.of_some_cases, ", a run of some cases: run all, or name it by --results")
+    raise InvalidSettings(f"there is no case {one_line(key, 60)} in {path}{hint}{some}")
 
 
 def _write(path: Path, chosen: _Losses, lost: _Losses, beside: _Losses, proven: Set[Key]) -> None:

@@ -134,8 +134,7 @@ class Tally:
         ends = self._ends
         if len(ends) < 2 or self.done >= self.total:
             return ""
-        pace_s = (time.monotonic() - ends[0]) / (len(ends) - 1)
-        return f"{_clock(pace_s * (self.total - self.done))} left"
+        return f"{_clock((time.monotonic() - ends[0]) / (len(ends) - 1) * (self.total - self.done))} left"
 
     @property
     def waiting(self) -> str:

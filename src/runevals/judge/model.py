@@ -263,10 +263,9 @@ def read_reply(reply: ChatReply, question: Question, nonce: str) -> tuple[float,
         scores.add(float(score))
         reason = str(candidate.get("reasoning", ""))
     if not scores:
-        how = one_line(beginning(reply.text, 80), 80)
         return (
             "the reply has no JSON object with the number of this call, as small models often forget "
-            f"(`runevals judge check` tries one); it begins: {how}"
+            f"(`runevals judge check` tries one); it begins: {one_line(beginning(reply.text, 80), 80)}"
         )
     if len(scores) > 1:
         return "the reply has different scores"

@@ -17,7 +17,7 @@ from runevals.verdict import plan as planning
 from runevals.verdict.cached_runs import from_cache
 from runevals.verdict.evidence import OUTCOME, entrant_of, title_of, values_of
 from runevals.verdict.findings import of_case, stored_findings
-from runevals.verdict.lost_together import CLEARED
+from runevals.verdict.lost_together import CLEARED, PROVEN_BEFORE
 from runevals.verdict.matching import Key, Pair
 from runevals.verdict.plan import Entrant, Plan
 from runevals.verdict.reasons import MEANINGS
@@ -29,7 +29,6 @@ RETRIES = 2  # of a fresh run that errored
 SAMPLE, SAMPLE_SHARE = 5, 0.1
 
 NO_RUNS = "`fresh_runs` allows no run of it"
-PROVEN_BEFORE = "the run ended with another loss before it was settled"
 
 RunSide = Literal["base", "head", "old form"]  # old form: the head's target on the base's cases
 

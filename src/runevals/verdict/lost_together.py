@@ -13,6 +13,7 @@ from runevals.verdict.matching import Key, Pair
 
 CLEARED = frozenset({Reason.PASSED_AGAIN, Reason.BASE_ALIKE})  # by fresh runs
 _KEY = attrgetter("suite", "key")
+PROVEN_BEFORE = "the run ended with another loss before it was settled"  # it is, once that loss is accepted
 LEAST_PART = 0.5  # of the fall of a score: what fell less is as much by chance
 
 
@@ -38,7 +39,8 @@ def blocking_losses(conclusion: Conclusion) -> frozenset[Key]:
     keys = {(one.suite, one.key) for one in conclusion.report.cases if one.category in of_gates and one.any_failed}
     if comparison is None:
         return frozenset(keys)
-    keys |= {one.key for one in comparison.cases(State.WORSE, State.NOT_KNOWN) if one.reason is not Reason.ERRORS}
+    unlost, open_ = {Reason.ERRORS, PROVEN_BEFORE}, comparison.cases(State.WORSE, State.NOT_KNOWN)
+    keys |= {one.key for one in open_ if unlost.isdisjoint((one.reason, one.detail))}
     keys |= {each.key for each in comparison.cases(State.NOT_WORSE) if each.reason is Reason.NEW_FORM}
     too_few = Reason.INCOMPARABLE in {each.reason for each in comparison.findings}  # by what was removed, too
     gone = comparison.of_kind("removed") if too_few else ()

@@ -68,7 +68,7 @@ MEANINGS: Mapping[Reason, Meaning] = {
     Reason.OLD_FORM: Meaning(
         State.NOT_KNOWN,
         "edited, and the old form could not be run",
-        "edit it in a change of its own, accept it, or run with the base's commit here: `--base REF`",
+        "edit it in an earlier change, run with the base's commit here (`--base REF`), or accept it if it is lost",
         elsewhere={"function": "take a run with the edit as the baseline"},
     ),
     Reason.BASE_FILES: Meaning(
