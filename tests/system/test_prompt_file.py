@@ -354,24 +354,39 @@ def test_a_misspelt_prompt_file_has_the_right_name(change, runevals):
     ended(code, 2, err, "there is no file prompts/supprt.md", "did you mean 'support.md'?")
 
 
-def test_a_variable_that_prompt_and_cases_get_at_once_is_for_two_changes(change, runevals):
-    """The advice is followed: first the cases, then the prompt."""
-    change.write("agent.py", "import json\nprint(json.loads(input())['prompt'])\n")
+ADDED = '"shop": "Acme", '  # beside the question
+RENAMED = '"ask": "France", "shop": "Acme", '
+
+
+@pytest.mark.parametrize(
+    ("variables", "prompt", "expected", "told"),
+    [
+        (ADDED, "For {{shop}}, answer {{question}}", 0, "No regression shown"),
+        (ADDED, "For {{shop}}, repeat: {{question}}!", 1, "1 case lost: k2"),
+        (ADDED, "For {{shop}}", 3, "which p.md uses (and 1 more case); edit it in an earlier change, "),
+        (RENAMED, "For {{shop}}, answer {{ask}}", 3, "(and 1 more case); edit the cases in an earlier change; `on_"),
+    ],
+    ids=["only added", "only added, and worse", "in place of the question", "renamed"],
+)
+def test_a_variable_that_prompt_and_cases_get_at_once(change, runevals, variables, prompt, expected, told):
+    """The old form is asked with the value that is added; one of another name could ask something easier."""
+    program = "import json\ntext = json.loads(input())['prompt']\nprint(text.replace('Peru!', '') + '.')\n"
     target = f"{{type: command, command: ['{sys.executable}', agent.py], prompt_file: p.md}}"
-    change.write("p.md", "Answer {{question}}")
-    change.write("cases.jsonl", '{"id": "k1", "question": "France", "expected": "France"}\n')
     entry = f"suites: [{{path: cases.jsonl, evaluators: [preset-contains]}}]\ntarget: {target}\n"
+    rows = '{{"id": "k1", "question": "France", {0}"expected": "France"}}\n'
+    rows += '{{"id": "k2", "question": "Peru", {0}"expected": "Peru"}}\n'
+    change.write("agent.py", program)
     change.write("runevals.yaml", entry)
+    change.write("p.md", "Answer {{question}}")
+    change.write("cases.jsonl", rows.format(""))
     change.git("add", "-A")
     change.git("commit", "-qm", "without a shop")
-    change.write("cases.jsonl", '{"id": "k1", "question": "France", "shop": "Acme", "expected": "France"}\n')
-    change.write("p.md", "For {{shop}}, answer {{question}}")
+    change.write("p.md", prompt)
+    change.write("cases.jsonl", rows.format(variables))
     code, out, err = runevals("--base", "HEAD", *OUT)
-    ended(code, 3, out + err, "no variable 'shop', which p.md uses; edit the cases in an earlier change")
-    change.write("p.md", "For {{shop}}")
-    code, out, err = runevals("--base", "HEAD", *OUT)
-    ended(code, 3, out + err, "accept k1", without=["which line"])  # it searches what is known to be lost
-    change.write("p.md", "For {{shop}}, answer {{question}}")
-    change.git("commit", "-qm", "cases first", "cases.jsonl")
-    code, out, err = runevals("--base", "HEAD", *OUT)
-    ended(code, 0, out + err, "No regression shown")
+    ended(code, expected, out + err, told, without=["which line"] if expected == 3 else [])
+    if expected == 3:  # what it says is done
+        change.git("commit", "-qm", "cases first", "cases.jsonl")
+        change.write("p.md", "For {{shop}}, answer {{question}}")
+        code, out, err = runevals("--base", "HEAD", *OUT)
+        ended(code, 0, out + err, "No regression shown")

@@ -94,8 +94,7 @@ class CodeFiles(Struct, frozen=True, kw_only=True):
                 raise NoEquivalent("it defines check() itself; write it as a grader (docs/graders.md)")
             return _only_vars(f"{text.rstrip()}\n\n\nmain = {export or 'get_assert'}")
         lines = textwrap.indent(_filled(source, values).strip("\n").rstrip(), "    ")
-        is_body = "\n" in lines or re.match(r"return\b", lines.strip())
-        body = lines if is_body else f"    return {lines.strip()}"
+        body = lines if "\n" in lines or re.match(r"return\b", lines.strip()) else f"    return {lines.strip()}"
         imports = "import json\n\n\n" if re.search(r"\bjson\b", body) else ""
         return _only_vars(_importable(f"{imports}def main(output, context):\n{body}"))
 

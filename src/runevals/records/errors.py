@@ -112,8 +112,7 @@ def as_run_error(error: Exception) -> Exception:
     """An `OSError` as a usage error (a path that cannot exist) or an external error; others unchanged."""
     if not isinstance(error, OSError):
         return error
-    impossible_path = error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP)
-    kind = UsageError if impossible_path else ExternalError
+    kind = UsageError if error.errno in (errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP) else ExternalError
     if not error.filename:
         return kind(str(error) or type(error).__name__)
     name = " ".join(str(error.filename).split())

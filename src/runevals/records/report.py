@@ -161,8 +161,7 @@ class AttemptReport(Struct, frozen=True, kw_only=True, gc=False):
     @property
     def unmeasured(self) -> bool:
         """Something of it could not be measured: an answer, or a check of one."""
-        erred = self.status is Outcome.ERRORED or bool(self.layers.incomplete)
-        return erred or self.cut_short or self.unchecked
+        return self.status is Outcome.ERRORED or bool(self.layers.incomplete) or self.cut_short or self.unchecked
 
     @property
     def unchecked(self) -> bool:

@@ -53,6 +53,7 @@ class PromptTemplate(Struct, frozen=True, kw_only=True, gc=False):
 
     display_path: str
     messages: tuple[Message, ...]
+    lent: Mapping[tuple[str, str], Mapping[str, object]] = {}  # by suite and key: of a case in another form
 
 
 MOST_PROMPTS = 10  # of a simulated user whose suite does not say

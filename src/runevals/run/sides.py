@@ -35,7 +35,7 @@ from runevals.settings.resolve import Settings
 from runevals.suites import load as loading
 from runevals.suites.load import LoadedSuites
 from runevals.suites.plan import asks_judge_or_user, judged_checks, part_of
-from runevals.suites.prompt import on_prompts_of
+from runevals.suites.prompt import lending, on_prompts_of
 from runevals.suites.selection import chosen_there
 from runevals.verdict.outcome import Baseline
 
@@ -126,9 +126,10 @@ def open_old_form(request: RunRequest, commit: str) -> Iterator[Measurement]:
     """The head's target and rules on the cases and settings of the base's commit, without cached answers."""
     settings = request.settings
     with base_checkout(settings, commit, request.raw) as of_base:
+        former, target = getattr(of_base.target, "prompt", None), settings.target
         borrowed = replace(
             of_base.repeated(settings.measure.repeat),
-            target=settings.target,
+            target=target and replace(target, prompt=lending(target.prompt, former, request.suites.cases)),
             environment=settings.environment,  # its PYTHONPATH may lead to the target's code
             not_from=None,
             compare=settings.compare,

@@ -42,7 +42,7 @@ def with_prompts(
         return tuple(suites)
 
     def prepare(case: Case, suite: Suite) -> Case:
-        return _with_template(case, _values(case, suite.dialect), template) if runs(case) else case
+        return _with_template(case, _values(case, suite.dialect, template), template) if runs(case) else case
 
     return tuple(replace(suite, cases=tuple(prepare(case, suite) for case in suite.cases)) for suite in suites)
 
@@ -70,6 +70,18 @@ def _on_prompt_of(suite: Suite, head: Suite) -> Suite:
         raise InvalidSettings(f"on the base, {error.problems[0].message}") from None
 
 
+def lending(
+    template: PromptTemplate | None, former: PromptTemplate | None, cases: Iterable[Case]
+) -> PromptTemplate | None:
+    """The template with the variables of these cases for their other forms, if it has all that the former one has.
+
+    What was asked by one name might be asked easier by another.
+    """
+    if former is None or template is None or not {*variables_of(former)} <= {*variables_of(template)}:
+        return template
+    return replace(template, lent={(case.suite, case.key): case.variables for case in cases})
+
+
 def prompt_problems(
     suites: Sequence[Suite], template: PromptTemplate | None, runs: Callable[[Case], bool]
 ) -> list[FileProblem]:
@@ -87,7 +99,7 @@ def _too_much(
     own, total = sum(len(message.content) for message in template.messages), 0
     for suite in suites:
         for case in filter(runs, suite.cases):
-            values = _values(case, suite.dialect)
+            values = _values(case, suite.dialect, template)
             total += own + sum(len(values.get(name, "")) * count for name, count in counts.items())
             if total > MOST_CHARACTERS:
                 most = f"{MOST_CHARACTERS // 1024**2} MiB"
@@ -110,7 +122,7 @@ def _of_suite(
             reason = f"this suite {_OTHER_PROMPTS[suite.dialect]}: run it without target.prompt_file"
             problem = iter([("", reason)])
         else:
-            problem = _complaints(case, _values(case, suite.dialect), template)
+            problem = _complaints(case, _values(case, suite.dialect, template), template)
         for kind, message in problem:
             problems_by_kind.setdefault(kind, []).append((case, message))
     for alike in problems_by_kind.values():
@@ -150,10 +162,11 @@ def _complaints(case: Case, values: Mapping[str, str], template: PromptTemplate)
         yield "empty", f"the prompt of case '{case.key}' is empty after {template_path} is filled in"
 
 
-def _values(case: Case, dialect: str) -> dict[str, str]:
+def _values(case: Case, dialect: str, template: PromptTemplate) -> dict[str, str]:
     own = case.turns[0].prompt
     names = (PROMPT, *["input"] * (dialect == rows.NAME)) * bool(own)
-    return {**dict.fromkeys(names, own), **texts_of(case.variables)}
+    lent = texts_of(template.lent.get((case.suite, case.key), {}))
+    return {**lent, **dict.fromkeys(names, own), **texts_of(case.variables)}
 
 
 def _with_template(case: Case, values: Mapping[str, str], template: PromptTemplate) -> Case:

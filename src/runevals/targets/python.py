@@ -309,8 +309,7 @@ def _absent_function(base: Path, file: str, function: str) -> str | None:
     path = base / file
     if not path.is_file():
         siblings = sorted(path.parent.glob("*.py")) if path.parent.is_dir() else []
-        near = did_you_mean(file, [path_from(sibling, base) for sibling in siblings])
-        return f"there is no file {file}{near}"
+        return f"there is no file {file}{did_you_mean(file, [path_from(sibling, base) for sibling in siblings])}"
     try:
         names = set(_names(ast.parse(path.read_bytes())))
     except (OSError, SyntaxError, ValueError, RecursionError):

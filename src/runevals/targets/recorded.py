@@ -191,8 +191,7 @@ class RecordedSettings(TargetSettings, frozen=True, kw_only=True):
     def own_fields(cls, section: Section) -> dict[str, Any]:
         """The file. Raises InvalidSettings, UsageError."""
         path = recording(section.values.get("path"), section.base, section.inside, "target")
-        files = (path, section.base / section.values["path"])
-        return {"path": path, "files": files, "reads_other_files": False}
+        return {"path": path, "files": (path, section.base / section.values["path"]), "reads_other_files": False}
 
     @property
     def prompts(self) -> tuple[Path, ...]:

@@ -55,8 +55,7 @@ class WebTargetSettings(TargetSettings, frozen=True, kw_only=True):
     @classmethod
     def words(cls, kind: str, rest: str) -> dict[str, Any]:
         """`http:URL`, `a2a:URL`; a plain address is an http target's."""
-        is_address = rest.startswith("//")
-        return {"type": "http", "url": f"{kind}:{rest}"} if is_address else {"type": kind, "url": rest}
+        return {"type": "http", "url": f"{kind}:{rest}"} if rest.startswith("//") else {"type": kind, "url": rest}
 
     @classmethod
     def own_fields(cls, section: Section) -> dict[str, Any]:

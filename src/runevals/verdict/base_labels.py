@@ -33,8 +33,7 @@ def _case(case: CaseReport, relabelled: Mapping[Key, Pair]) -> CaseReport:
     pair = relabelled.get((case.suite, case.key))
     if pair is None:
         return case
-    labels = dict(zip(_LABELS, _values(pair.base), strict=True))
-    return replace(case, **labels, quarantined=pair.head.quarantined)
+    return replace(case, **dict(zip(_LABELS, _values(pair.base), strict=True)), quarantined=pair.head.quarantined)
 
 
 def _weakening(weakening: Weakening, relabelled: Mapping[Key, Pair]) -> Weakening:

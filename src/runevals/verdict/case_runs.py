@@ -145,8 +145,7 @@ class CaseRuns(Struct):
             new = by_key[key]
             head = replace(over_attempts(new.base, of_form), suite=new.head.suite, key=new.head.key)
             forms[key] = _Runs(Pair.of(new.base, head), new_form=new)
-        trouble = phrase(self.runner.trouble, "{}; edit the cases in an earlier change")
-        why = len(forms) < len(edited) and (self.runner.why_no_base or trouble)
+        why = len(forms) < len(edited) and (self.runner.why_no_base or self.runner.trouble)
         self.no_old_form = phrase(why, "the old form could not be run: {}")
         return forms
 

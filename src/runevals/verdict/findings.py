@@ -60,7 +60,7 @@ def findings_of(
         of_stored = stored_findings(sides.pairs, rule, deterministic=deterministic)
         cases = (*of_stored, *(of_case(pair, (), Reason.OLD_FORM, edited=True) for pair in lost_forms))
     few = sides.too_few(evidence.old_forms)
-    why = few + phrase(evidence.no_old_form, "; {}")
+    why = few + phrase(evidence.no_old_form, "; {}; edit the cases in an earlier change")
     return (
         *_parts(tested, evidence, deterministic=deterministic),
         *([Finding(family="whole", state=State.NOT_KNOWN, reason=Reason.INCOMPARABLE, detail=why)] if few else ()),

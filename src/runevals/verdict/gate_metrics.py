@@ -191,8 +191,7 @@ def _of_one_run(cases: Sequence[CaseReport], amount: Callable[[TurnReport], floa
     observed = total(means)
     if observed is None:
         return None
-    most = max(filter(None, means), default=0.0)
-    return MetricRange(observed, observed, observed + errored * most)
+    return MetricRange(observed, observed, observed + errored * max(filter(None, means), default=0.0))
 
 
 def regressions(comparison: Comparison, scope: Scope) -> MetricRange:

@@ -143,8 +143,7 @@ def accepted(
 
 def incomplete(conclusion: Conclusion, stopped: Problem, rules: GateRules) -> Conclusion:
     """The conclusion of a run that was stopped before it was confirmed."""
-    run = replace(conclusion.report.run, stopped=stopped)
-    report = replace(conclusion.report, run=run, complete=False)
+    report = replace(conclusion.report, run=replace(conclusion.report.run, stopped=stopped), complete=False)
     return conclusion_of(
         report, conclusion.comparison, rules, conclusion.mark, conclusion.against, conclusion.findings
     )

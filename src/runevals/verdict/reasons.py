@@ -37,8 +37,7 @@ class Meaning(Struct, frozen=True):
     def way_out(self, run: RunInfo, findings: Sequence[Finding]) -> str:
         """What settles these for the results of such a run, with the number of runs if it is known of each."""
         runs = phrase(min((each.more or 0 for each in findings), default=0), "{} runs of each case on both sides")
-        way = self.elsewhere.get(run.made_by, self.settles)
-        return way.replace(_BOTH_SIDES, runs or _BOTH_SIDES)
+        return self.elsewhere.get(run.made_by, self.settles).replace(_BOTH_SIDES, runs or _BOTH_SIDES)
 
 
 MEANINGS: Mapping[Reason, Meaning] = {

@@ -95,12 +95,11 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
     tests = list(_without_teardowns(_tests(root, file.display_path, "", "")))
     names = _Names(tests, parameters_are_attempts=reading.parameters_are_attempts)
     again = sum(number - 1 for number in Counter(names.identity(test) for test in tests).values())
-    started = known(moment(suite.attributes.get("timestamp")) for suite in _suites(root))
     return ImportedRun(
         tool=NAME,
         path=file.display_path,
         cases=joined(_case(test, names) for test in _with_hidden_failures(tests, root)),
-        started_at=min(started, default=None),
+        started_at=min(known(moment(suite.attributes.get("timestamp")) for suite in _suites(root)), default=None),
         duration_s=_seconds(root) or sum(_seconds(suite) or 0 for suite in root.children),
         notices=(
             *([f"{plural(again, 'test case')} read as further attempts of others"] if again else []),

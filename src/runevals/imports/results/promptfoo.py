@@ -125,8 +125,7 @@ def _author_label(label: object) -> str:
     file = label.partition(": ")[0]
     if "/" in file or "." in file:
         return file if " " not in file else ""
-    plain = "{{" not in label and "\n" not in label and len(label) <= LONGEST_LABEL
-    return label if plain else ""
+    return label if "{{" not in label and "\n" not in label and len(label) <= LONGEST_LABEL else ""
 
 
 def _is_unmarked_error(part: Json) -> bool:

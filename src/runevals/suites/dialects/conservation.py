@@ -76,8 +76,7 @@ def content_in_case(key: str, value: object) -> str:
     if not (isinstance(value, str | list | dict) and value):
         return ""
     inner = object_in(value).keys()
-    is_case = inner & _PROMPTS and inner & CHECKS and not describes(key)
-    return _HOLDS.get(key, phrase(is_case, "a case"))
+    return _HOLDS.get(key, phrase(inner & _PROMPTS and inner & CHECKS and not describes(key), "a case"))
 
 
 def _has_prompts(value: object) -> bool:

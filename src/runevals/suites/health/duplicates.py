@@ -76,8 +76,7 @@ def similar_cases(cases: Sequence[Case]) -> Iterator[tuple[Case, Case, bool]]:
 
 def _text(case: Case) -> str:
     prompts = [turn.prompt for turn in case.turns]
-    texts = prompts if any(prompts) else [canonical(case.variables)]  # the target's own prompt is the same for all
-    return " ".join("\n".join(texts).casefold().split())
+    return " ".join("\n".join(prompts if any(prompts) else [canonical(case.variables)]).casefold().split())
 
 
 def _like(prompts: _Prompts, candidates: Iterable[_Prompts]) -> _Prompts | None:
