@@ -364,7 +364,12 @@ RENAMED = '"ask": "France", "shop": "Acme", '
         (ADDED, "For {{shop}}, answer {{question}}", 0, "No regression shown"),
         (ADDED, "For {{shop}}, repeat: {{question}}!", 1, "1 case lost: k2"),
         (ADDED, "For {{shop}}", 3, "which p.md uses (and 1 more case); edit it in an earlier change, "),
-        (RENAMED, "For {{shop}}, answer {{ask}}", 3, "(and 1 more case); edit the cases in an earlier change; `on_"),
+        (
+            RENAMED,
+            "For {{shop}}, answer {{ask}}",
+            3,
+            "(and 1 more case); edit the cases in an earlier change; `on_",
+        ),
     ],
     ids=["only added", "only added, and worse", "in place of the question", "renamed"],
 )

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
+from concurrent.futures import Future
 
 import pytest
 
+from runevals.run.interrupts import handlers_restored
+from runevals.run.world.budget import Pending, Stop
 from tests.against_base import on_main
 from tests.chat_server import Reply, chat_server
 from tests.ending import ended
@@ -262,3 +266,23 @@ def test_a_run_that_was_cut_short_passes_no_gate_of_being_measured(paid, runeval
     assert gate["state"] == "failed"
     assert "of 20 cases could not be measured" in gate["reason"]
     assert '<error type="unmeasured"' in (paid.path / "out.xml").read_text()
+
+
+def test_a_signal_that_does_not_end_a_wait_is_heard_soon():
+    """One that another thread received, as one that comes just before the wait: then no answer may ever come."""
+    stop, answer, heard = Stop(), Future(), []
+    pending = Pending(stop)
+    pending[answer] = None
+
+    def send():
+        signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+
+    with handlers_restored():
+        signal.signal(signal.SIGTERM, lambda *_: heard.append(answer.done()))
+        timers = [threading.Timer(0.2, send), threading.Timer(10.0, answer.set_result, [None])]
+        for timer in timers:
+            timer.start()
+        while not heard:
+            stop.first_of(pending)
+        timers[1].cancel()
+    assert heard == [False]

@@ -21,6 +21,7 @@ F = TypeVar("F", bound="Future[Any]")
 T = TypeVar("T")
 
 GRACE_S = 5.0  # for answers that are under way when a run is interrupted
+LOOK_S = 1.0  # a wait that ends by nothing else: a signal just before it, or in another thread, does not end it
 
 
 class Stop:
@@ -59,9 +60,8 @@ class Stop:
         self._request.add_done_callback(lambda _: then())
 
     def first_of(self, pending: Pending[F, Any]) -> list[F]:
-        """The futures of `pending` that are done, at least one of them, unless it is time to stop waiting."""
-        left_s = max(0.0, self._ends_at - time.monotonic())
-        return pending.done(None if left_s == float("inf") else left_s)
+        """The futures of `pending` that are done, waiting for one: none after a second, or when waiting ends."""
+        return pending.done(max(0.0, min(LOOK_S, self._ends_at - time.monotonic())))
 
     @property
     def is_over(self) -> bool:
@@ -81,7 +81,7 @@ class Pending(dict[F, T]):
         super().__setitem__(future, what)
         future.add_done_callback(self.finished.put)
 
-    def done(self, timeout_s: float | None = 0.0) -> list[F]:
+    def done(self, timeout_s: float = 0.0) -> list[F]:
         """The finished futures; if there is none, waits for one or for a stop."""
         done: list[F] = []
         try:
