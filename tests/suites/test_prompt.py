@@ -14,6 +14,8 @@ from runevals.suites.prompt import prompt_problems, variables_of, with_prompts
 
 ROWS = LoadOptions(evaluators={"preset-exact-match": {}})
 
+WHERE = "; docs/suites.md#variables says where it stands"
+
 
 @pytest.fixture
 def suite(tmp_path):
@@ -116,13 +118,13 @@ def test_the_template_changes_neither_key_nor_fingerprint(suite):
             "{{citty}} {{x}}",
             (
                 "s.json:1:2: case 'a' has no variable 'citty', which p.md uses; did you mean 'city'?\n"
-                "s.json:1:2: case 'a' has no variable 'x', which p.md uses"
+                "s.json:1:2: case 'a' has no variable 'x', which p.md uses" + WHERE
             ),
         ),
         (
             [sample("a", vars={}), sample("b", vars={"city": "Rome"}), sample("c", vars={"x": 1})],
             "{{city}}",
-            "s.json:1:2: case 'a' has no variable 'city', which p.md uses (and 1 more case)",
+            f"s.json:1:2: case 'a' has no variable 'city', which p.md uses{WHERE} (and 1 more case)",
         ),
         (
             [sample(prompt="Who?", vars={"city": "Rome"})],

@@ -363,7 +363,7 @@ RENAMED = '"ask": "France", "shop": "Acme", '
     [
         (ADDED, "For {{shop}}, answer {{question}}", 0, "No regression shown"),
         (ADDED, "For {{shop}}, repeat: {{question}}!", 1, "1 case lost: k2"),
-        (ADDED, "For {{shop}}", 3, "which p.md uses (and 1 more case); edit it in an earlier change, "),
+        (ADDED, "For {{shop}}", 3, " says where it stands (and 1 more case); edit it in an earlier change, "),
         (
             RENAMED,
             "For {{shop}}, answer {{ask}}",

@@ -142,10 +142,8 @@ def _complaints(case: Case, values: Mapping[str, str], template: PromptTemplate)
     names = variables_of(template)
     missing = [name for name in names if name not in values]
     for name in missing:
-        yield (
-            name,
-            f"case '{case.key}' has no variable '{name}', which {template_path} uses{did_you_mean(name, values)}",
-        )
+        near = did_you_mean(name, values) or "; docs/suites.md#variables says where it stands"
+        yield name, f"case '{case.key}' has no variable '{name}', which {template_path} uses{near}"
     if case.turns[0].user is not None:
         yield (
             "user",
