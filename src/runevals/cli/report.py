@@ -52,8 +52,9 @@ def command(
     if documents:
         settings, chosen = resolved_settings(options), exportable(conclusion.report.run.suites, suite)
         require_unchanged(conclusion.report, chosen, settings)
+        text = exported(conclusion.report, chosen, settings)
         for path in documents:
-            write_whole(path, exported(conclusion.report, chosen, settings))
+            write_whole(path, text)
     publish(conclusion, reports, was_read=True, form=form)
     if outputs:
         say(f"Written: {', '.join(output)}")

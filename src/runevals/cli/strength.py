@@ -85,5 +85,6 @@ def command(
 
 def measured_here(plan: RunPlan, settings: Settings, results: Sequence[Path] = ()) -> Strength:
     """The strength by code, with the right answers of these results or of the newest runs."""
+    past = reports_in(or_kept(results), MOST_RESULTS)
     with Sandbox(reduced=may_be_reduced(settings)) as sandbox:
-        return measured(plan, settings, sandbox, reports_in(or_kept(results), MOST_RESULTS), programs=True)
+        return measured(plan, settings, sandbox, past, programs=True)

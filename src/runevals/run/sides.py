@@ -138,8 +138,8 @@ def open_old_form(request: RunRequest, commit: str) -> Iterator[Measurement]:
         suites = _chosen_cases(borrowed, request, commit)
         in_head = partial(_in_head, of_base=of_base.repository, of_head=settings.repository)
         rows = (replace(suite, cases=tuple(map(in_head, suite.cases))) for suite in suites.suites)
-        former = renamed_files(settings.repository, commit)
-        suites = replace(suites, suites=tuple(on_prompts_of(rows, request.suites.suites, former)))
+        renames = renamed_files(settings.repository, commit)
+        suites = replace(suites, suites=tuple(on_prompts_of(rows, request.suites.suites, renames)))
         borrowed = _of_other_side(borrowed, settings)
         request = replace(request, settings=borrowed, suites=suites, weakenings=(), notices=(), mark=None)
         with open_side(request, "head on the base's cases") as side:

@@ -92,7 +92,8 @@ def of_workflow(environment: Mapping[str, str], what: str) -> Ledger:
     ledger: dict[Reach, str] = {}
     for place, header, own in places:
         with suppress(ValueError):
-            ledger |= {Reach("key", name, plain(place), header): "the workflow" for name in (*own, *names)}
+            where = plain(place)
+            ledger |= {Reach("key", name, where, header): "the workflow" for name in (*own, *names)}
     return ledger | {Reach("variable", name, PROGRAMS): "the workflow" for name in names}
 
 

@@ -228,11 +228,8 @@ def _repairs(suite: Suite, whole: Detectable) -> Iterator[Repair]:
         replace(one, case=replace(one.case, key=f"{one.case.key}+", fingerprint=f"{one.case.fingerprint}+"))
         for one in suite.odds
     ]
-    names, twice, rest = (
-        [one.case.key for one in out],
-        [*suite.odds, *others],
-        [*filterfalse(out.count, suite.odds)],
-    )
+    names, twice = [one.case.key for one in out], [*suite.odds, *others]
+    rest = [*filterfalse(out.count, suite.odds)]
     options = {
         f"repeat: {more.repeat} and verify_repeats: {more.base_looks}": replace(suite, plan=more),
         f"quarantine {plural(len(out), 'case')}: {short_list(names)}": replace(suite, odds=rest),

@@ -111,9 +111,7 @@ class AgentSkillChecks(Reader, frozen=True, kw_only=True):
             return None
         if _PATTERN.search(text):
             message = "looks like a pattern, and a judge is asked about it; {type: regex, pattern: '…'} asks code"
-            self.warn(
-                place, message.replace("…", re.sub(r"[^/]*?/(.+)/.*", r"\1", text))
-            )  # what stands in slashes
+            self.warn(place, message.replace("…", re.sub(r"[^/]*?/(.+)/.*", r"\1", text)))  # within slashes
         options = {"statement": template.replace("{}", text)}
         return self._at(EvaluatorSpec(name="statement", id=cut_name(one_line(text)), options=options), place)
 

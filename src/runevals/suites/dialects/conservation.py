@@ -152,9 +152,8 @@ def _of_entries(
         message = f"'{key}' is a variable here, and no check reads it{in_cases(len(unread[key]))}"
         yield source.warning(unread[key][0], message, key=True, rule="unknown-key")
     if others := sorted(filterfalse(describes, unread.keys() - set(deciding))):
-        message = (
-            f"no check or prompt reads {short_list([one or '(no name)' for one in others], 12)}; kept as variables"
-        )
+        names = [one or "(no name)" for one in others]
+        message = f"no check or prompt reads {short_list(names, 12)}; kept as variables"
         yield source.problem((), message, rule="unknown-key", level="notice")
 
 

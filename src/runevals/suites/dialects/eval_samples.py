@@ -40,11 +40,12 @@ def recognises(value: object) -> bool:
 def is_meant(file_name: str, value: object) -> bool:
     """Whether a file is called as samples are, and holds prompts without what makes them another format."""
     prompts = [entry for entry in objects_in(value) if "prompt" in entry]
+    others = {"expected_response", "testId", "turns", "evaluators"}
     return (
         file_name.startswith(f"{NAME}.")
         and bool(prompts)
         and len(prompts) == len(list_in(value))
-        and not any({"expected_response", "testId", "turns", "evaluators"} & entry.keys() for entry in prompts)
+        and not any(others & entry.keys() for entry in prompts)
     )
 
 

@@ -76,9 +76,10 @@ def far_above(cases: Sequence[Case], past: Sequence[RunReport], amount: _Amount)
         return
     middle = median(values_)
     spread = TO_SIGMA * median(abs(value - middle) for value in values_)
+    limit = max(amount.least, middle + FAR * spread, TIMES * middle)
     for case in cases:
         value = typical.get((case.suite, case.key))
-        if value is not None and value > max(amount.least, middle + FAR * spread, TIMES * middle):
+        if value is not None and value > limit:
             beside = f"{amount.says(value)}, where the middle case {amount.says(middle)}"
             message = f"{case_label(case)}: {beside}; {amount.advice}"
             yield Hint(kind=amount.kind, location=case.location, message=message)

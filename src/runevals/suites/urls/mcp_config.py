@@ -41,9 +41,10 @@ class FetchTool(Struct, frozen=True, kw_only=True, rename="camel"):
         """Its arguments; `groups` are those of the transform's expression, the whole match at 0."""
         if self.url_transform is None:
             return {self.url_param: url}
+        values = dict(enumerate(groups))
 
         def fill(text: str) -> str:
-            return re.sub(r"\$([1-9])", lambda match: dict(enumerate(groups)).get(int(match[1])) or "", text)
+            return re.sub(r"\$([1-9])", lambda match: values.get(int(match[1])) or "", text)
 
         params = self.url_transform.params.items()
         return {name: fill(value) if isinstance(value, str) else value for name, value in params}
