@@ -121,7 +121,7 @@ def test_cases_without_a_check_are_left_out_with_a_notice():
     assert found.run.notices == ("left out: 2 cases without a check",)
     row = {"testIdx": 0, "promptIdx": 0, "provider": "echo", "testCase": {}, "success": True}
     text = json.dumps({"evalId": "x", "results": {"version": 3, "results": [row]}})
-    with pytest.raises(InvalidDocument, match="has no case with a check"):
+    with pytest.raises(InvalidDocument, match="has no case with a check: add one "):
         parse_report(text.encode(), "x.json")
 
 

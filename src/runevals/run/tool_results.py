@@ -139,7 +139,7 @@ def report_of(imported: ImportedRun, *, written_at: datetime) -> RunReport:
     cases = [case for case in imported.cases if any(one.turn.results or one.turn.error for one in case.attempts)]
     left_out = len(imported.cases) - len(cases)
     if not cases:
-        raise InvalidDocument(f"{imported.path} has no case with a check: there is nothing to compare")
+        raise InvalidDocument(f"{imported.path} has no case with a check: add one to the eval, and run it again")
     notices = (f"left out: {plural(left_out, 'case')} without a check",) if left_out else ()
     now = datetime.now(UTC)
     run = RunInfo(

@@ -216,8 +216,7 @@ def _find(cwd: Path, repository: Path, config: str | None) -> Path | None:
 def project_folder(cwd: Path) -> Path:
     """Where results and the cache of a run are, relative to `cwd`: beside its settings, else there."""
     path = _find(cwd, repository_root(cwd), None)
-    above = "" if path is None else os.path.relpath(path.parent, cwd)
-    return Path(above.removesuffix(".github"))
+    return Path("" if path is None else os.path.relpath(path.parent, cwd).removesuffix(".github"))
 
 
 def results_folder(cwd: Path) -> Path:

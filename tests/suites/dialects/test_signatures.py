@@ -58,6 +58,16 @@ OTHERS = [
     ([{"instruction": "x", "input": "", "output": "y"}], "a dataset with instruction and input"),
     ({"results": {"results": []}, "config": {}}, "a result of promptfoo"),
     ({"tasks": [], "summary": {}, "eval_id": "e"}, "results of waza"),
+    (
+        {"tasks": [{"status": "passed"}], "summary": {}, "eval_id": "e", "skill": "s", "config": {}},
+        "results of waza",
+    ),
+    ({"title": "T", "group": "Safety", "tasks": [{"name": "t"}]}, "a listing of Inspect's evals"),
+    (
+        {"evaluation_framework": "inspect-ai", "tasks": [{"id": "t", "scorers": [{"name": "match"}]}]},
+        "a listing of Inspect's evals",
+    ),
+    ({"task": "t", "dataset_path": "d", "metric_list": []}, "a task of lm-evaluation-harness"),
     ([{"test_id": "a", "score": 1.0, "input": "x"}], "results of agentv"),
     ({"testCases": [], "metricsScores": []}, "results of DeepEval"),
     ({"version": 2, "status": "success", "eval": {}}, "a log of Inspect"),
@@ -119,6 +129,11 @@ def test_a_file_that_is_called_as_agentvs_is_one_of_its_evals(document):
         ("chat.prompt", "is a prompt (*.prompt), not a suite: name it as `target.prompt_file`"),
         ("pyproject.toml", "is a file of settings (*.toml), not a suite: a suite is JSON, YAML"),
         ("README.md", "is a text (*.md), not a suite: "),
+        (
+            "2026_popularity.eval",
+            "is a log of Inspect (*.eval), not a suite: results are compared by `runevals gate",
+        ),
+        ("cases.xlsx", "is a spreadsheet (*.xlsx), not a suite: save it as CSV"),
         ("openapi.yaml", "is an OpenAPI document (openapi.*), not a suite: "),
     ],
 )
@@ -126,7 +141,7 @@ def test_a_file_that_is_no_suite_by_its_ending_is_called_what_it_is(tmp_path, na
     """Nothing is said of JSON, which it is not meant to be; a file that is missing is missing."""
     with pytest.raises(InvalidSuite, match="there is no such file"):
         load(tmp_path / name, name, LoadOptions())
-    (tmp_path / name).write_text("# a: 1\na: 2\na: 3\n", encoding="utf-8")
+    (tmp_path / name).write_bytes(b"PK\xff" if name.endswith(("eval", "xlsx")) else b"# a: 1\na: 2\na: 3\n")
     with pytest.raises(OtherFormat) as caught:
         load(tmp_path / name, name, LoadOptions())
     assert f"{name}:1:1: {told}" in str(caught.value)
@@ -156,6 +171,43 @@ def test_the_one_with_the_most_keys_is_what_a_document_is():
     suite = {"prompts": ["a"], "expected_responses": ["b"]}
     assert other_format({**suite, "tests": []}) is None
     assert other_format({**suite, "tests": [], "providers": []}).name == "a promptfoo configuration"
+
+
+CASES = {"version": "1.11", "testCases": [{"id": "a", "query": "What is it?"}, {"id": "b", "tools": ["t"]}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        # What the file has stands beside the way on: which of it are cases, its author knows.
+        (
+            "t.json",
+            json.dumps(CASES),
+            "it has version, testCases (of id, query, tools); if these are cases, make them",
+        ),
+        ("t.yaml", "a: 1\nb: 2\n", "it has a, b; if these are cases, make them rows with 'input' and 'expected'"),
+        ("t.yaml", "a: !function utils.f\n", "the tag !function is not read here; a file of another tool is run"),
+        ("t.jsonl", '{\n  "input": "x"\n}\n', "1:1: is one JSON document, not one on each line: call it *.json"),
+        (
+            "t.jsonl",
+            '{"input": "x", "expected": {"a": 1, "b": 2}}\n',
+            "but is an object; a grader of your own can compare",
+        ),
+        ("t.jsonl", '{"input": [{"image": "a.png"}, 1]}\n', "but is a list; what is sent is text"),
+        ("t.jsonl", '{"input_dta": "x"}\n', "`columns: {prompt: …, expected: …}`; did you mean 'input_dta'?"),
+        (
+            "t.json",
+            '{"rows": [{"input": "x", "history": {"a": 1}}]}',
+            "is not read in this format; move it, or take it out",
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_said_with_the_way_on(tmp_path, name, text, told):
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    options = LoadOptions(evaluators={} if "rows" in text else {"ExactMatch": {}})
+    with pytest.raises(InvalidSuite) as caught:
+        raise InvalidSuite(load(tmp_path / name, name, options).errors)
+    assert told in str(caught.value)
 
 
 def test_the_table_says_of_every_other_tool_what_to_do():

@@ -54,10 +54,7 @@ def diagnosis(raw: RawSettings, *, call: bool) -> Iterator[Diagnosis]:
     except RunevalsError as error:
         yield stopped("settings", error, "fix that, then run doctor again; docs/settings.md explains each setting")
         return
-    yield good(
-        "settings",
-        getattr(settings.file, "display_name", "no file: flags, environment, defaults"),
-    )
+    yield good("settings", getattr(settings.file, "display_name", "no file: flags, environment, defaults"))
     loaded, plan, finding = _suites(settings)
     if gate := gate_command(settings):
         finding = neither("suites", f"not needed: results of another tool are gated, by {gate}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from runevals.imports.results.field_map import CheckMap, FieldMap
 from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults
+from runevals.lib.parsing.shapes import object_in
 from runevals.lib.text.numbers import plural
 
 CONTROLS = ("without_skill", "old_skill", "baseline")  # what a skill is compared with: other runs than the skill's
@@ -48,6 +49,7 @@ def _folders(path: Path) -> tuple[str, str]:
 
 def _completed(run: Json, counts: Json) -> Json:
     """The run with a check for what only its counts say: failures, or the share of what passed."""
+    run = run.with_fields(**object_in(run["with_skill"].value))  # of which agent-skill-eval has two for each run
     name = next((name for name in _NAMES if run[name].value is not None), _NAMES[0])
     own = run[name]
     rate, total, passed = counts["pass_rate"].amount_or_none, counts["total"].count_or_none, counts["passed"]

@@ -142,7 +142,8 @@ def _words(json_path: JsonPath, error: Any, rules: Any, top: Mapping[str, Any]) 
     elif keyword == "required":
         yield Complaint(json_path=json_path, message=f"'{error.kind.property}' is missing")
     elif keyword in _MESSAGES:
-        yield Complaint(json_path=json_path, message=_MESSAGES[keyword](error.instance, rules[keyword]))
+        message = _MESSAGES[keyword](error.instance, rules[keyword])
+        yield Complaint(json_path=json_path, message=f"{message}{rules.get('errorNext', '')}")
     else:
         yield Complaint(json_path=json_path, message=rules.get("errorMessage") or error.message[:300])
 

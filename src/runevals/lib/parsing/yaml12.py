@@ -136,7 +136,7 @@ class _Builder:
                 case "str":
                     return str(value)
                 case _:
-                    problem = f"the tag {node.tag} is not read here"
+                    problem = f"the tag {node.tag} is not read here; a file of another tool is run by that tool"
         except ValueError:
             problem = "is not a number, as its tag requires"
         except OverflowError:

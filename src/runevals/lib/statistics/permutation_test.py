@@ -145,8 +145,7 @@ class _Case(Struct):
         base_mean, base_squares = _moments(base)
         head_mean, head_squares = _moments(head)
         varies = not (base[0] == base[-1] == head[0] == head[-1])
-        sizes = len(base), len(head)
-        return cls(pattern, count, *sizes, base_mean, head_mean, base_squares, head_squares, varies)
+        return cls(pattern, count, len(base), len(head), base_mean, head_mean, base_squares, head_squares, varies)
 
     @property
     def size(self) -> int:
@@ -217,8 +216,7 @@ def _exact(varying: Sequence[_Case], grid: int | None) -> tuple[float, float] | 
     product = 1
     for (values, size, weight), count in sorted(factors.items()):
         coefficients = _permutations(values, size)
-        factor = sum(count_ << (bits * weight * head_sum) for head_sum, count_ in coefficients.items())
-        product *= factor**count
+        product *= sum(count_ << (bits * weight * head_sum) for head_sum, count_ in coefficients.items()) ** count
     field_sum = (1 << bits) - 1  # a number is congruent to the sum of its fields modulo this
     at_most = (product & ((1 << bits * (observed + 1)) - 1)) % field_sum
     return at_most / total, (product >> (bits * observed)) % field_sum / total

@@ -99,8 +99,7 @@ def fenced(text: str, language: str = "") -> str:
 
 def in_fence(text: str, language: str = "") -> str:
     """`text`, to the letter, between fences longer than any inside."""
-    longest = max((len(fence) for fence in _FENCES.findall(text)), default=2)
-    fence = "`" * (longest + 1)
+    fence = "`" * (max((len(fence) for fence in _FENCES.findall(text)), default=2) + 1)
     return f"{fence}{language}\n{text}\n{fence}"
 
 

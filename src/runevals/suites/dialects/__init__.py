@@ -12,10 +12,12 @@ from typing import Protocol, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
+from runevals.lib.parsing.shapes import list_in, object_in
 from runevals.lib.parsing.source import Source, parse_text, read_json
 from runevals.lib.parsing.xml import read_xml
 from runevals.lib.plugins import guarded, plugins, require
-from runevals.records import FileProblem, Location, Suite
+from runevals.lib.text.numbers import phrase, short_list
+from runevals.records import Suite
 from runevals.records.errors import OtherFormat, UnrecognisedSuite
 from runevals.suites.dialects import (
     agent_skills,
@@ -27,6 +29,7 @@ from runevals.suites.dialects import (
     vally,
 )
 from runevals.suites.dialects.checking import without_checks
+from runevals.suites.dialects.columns import columns_of
 from runevals.suites.dialects.conservation import conserved
 from runevals.suites.dialects.options import LoadOptions
 from runevals.suites.dialects.parquet import SUFFIX, text_of
@@ -65,10 +68,9 @@ def load(path: Path, display_path: str, options: LoadOptions) -> Suite:
 
 def _source(path: Path, display_path: str) -> Source:
     """The values of a file. Raises InvalidSuite, and OtherFormat for what is known to be something else."""
-    text = text_of(path, display_path)
-    source = Source(display_path, text, None, has_marks=True)
-    if other_format(None, path.name) is None:  # by its ending alone
-        source = _parsed(text, path.suffix, display_path)
+    source = Source(display_path, "", None, has_marks=True)
+    if not path.is_file() or other_format(None, path.name) is None:  # by its ending alone
+        source = read(path, display_path)
     other = other_format(source.value, path.name)
     if other is not None:
         message = other.advice(source.value, os.path.relpath(path))
@@ -95,14 +97,13 @@ def _load(path: Path, source: Source, options: LoadOptions) -> Suite:
     for dialect in (*DIALECTS, *plugin_dialects()):
         if dialect.recognises(source.value):
             return dialect.load(source, options)
+    fields = object_in(source.value) or dict.fromkeys(columns_of(list_in(source.value)))
+    has = [f"{key}{phrase(short_list(columns_of(list_in(of)), 8), ' (of {})')}" for key, of in fields.items()]
     message = (
-        "is not in a known suite format; expected an object with 'items' (eval document), a list of "
-        "{prompt, expected_response}, samples with 'sample_id', messages with 'testData', rows with 'input', "
-        "'evals' of {prompt, expected_output, assertions} (Agent Skills), or 'stimuli' of {name, prompt, graders} "
-        "(Vally)"
+        f"is not in a known suite format: it has {short_list(has, 8)}; if these are cases, make them rows with "
+        "'input' and 'expected' (docs/suites.md); if another tool runs them, `runevals gate` what it writes"
     )
-    location = Location(file=source.path, line=1)
-    raise UnrecognisedSuite([FileProblem(location=location, pointer="", message=message, rule="unknown-format")])
+    raise UnrecognisedSuite([source.problem((), message, rule="unknown-format")])
 
 
 class _Added(Struct):  # as modules, its protocol is not frozen

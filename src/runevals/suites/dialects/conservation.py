@@ -142,10 +142,11 @@ def _of_entries(
         for key in sorted(object_in(entry).keys() - used):
             at = (key,) if root is None else (*root, index, key)
             content = content_in_case(key, entry[key])
+            read = map({**entry, key: None}.get, ("input", "prompt", EXPECTED))
             if content and not isinstance(entry[key], str):
-                message = f"'{key}' holds {content} and is not read in this format"
+                message = f"'{key}' holds {content} and is not read in this format; move it, or take it out"
                 yield source.problem(at, message, key=True, rule="unknown-key")
-            elif pointer(at) not in reported and not _is_read(key, entry):
+            elif pointer(at) not in reported and entry[key] not in (None, "", [], {}, *read):
                 unread.setdefault(key, []).append(at)
     deciding = list(filter(decides, unread))
     for key in deciding:
@@ -155,11 +156,6 @@ def _of_entries(
         names = [one or "(no name)" for one in others]
         message = f"no check or prompt reads {short_list(names, 12)}; kept as variables"
         yield source.problem((), message, rule="unknown-key", level="notice")
-
-
-def _is_read(key: str, entry: Mapping[str, Any]) -> bool:
-    """Whether it says nothing, or the same as what is read."""
-    return entry[key] in (None, "", [], {}, *map({**entry, key: None}.get, ("input", "prompt", EXPECTED)))
 
 
 # Keys of the file, of a case, and of the lists of cases, by the name of a definition in the schema or one by one.

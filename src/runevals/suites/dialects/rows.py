@@ -15,7 +15,6 @@ from runevals.evaluators.format_names import PRESETS
 from runevals.lib.nullable import if_known, without
 from runevals.lib.parsing.shapes import list_in, object_in, objects_in, options_by_name
 from runevals.lib.parsing.source import MAX_BYTES, JsonPath, Source, read_line, why_no_json
-from runevals.lib.text.numbers import phrase
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, known_names, nearest
 from runevals.records import (
     LABELS,
@@ -92,6 +91,9 @@ def read_lines(text: str, display_path: str) -> Source:
                 problems.append(_in_line(display_path, number, message, getattr(error, "colno", 1)))
         offset += len(line) + 1
     if problems:
+        with suppress(ValueError, RecursionError):
+            read_line(text)
+            problems = [_in_line(display_path, 1, "is one JSON document, not one on each line: call it *.json", 1)]
         raise InvalidSuite(problems)
     return Source(display_path, text, rows, has_marks=True, marks=marks)
 
@@ -189,10 +191,9 @@ def no_input(source: Source, variables: Collection[str], columns: Sequence[str])
         guess = nearest(name, columns, least=MISSPELT)
         hint = f"; the prompt file has '{name}', and the column is '{guess}'" if guess is not None else hint
     no_rows = 'a row is an object: {"input": "…"}' if source.value else "it has no rows"
-    details = f"the columns are {', '.join(columns)}" if columns else no_rows
-    which = "; say which is which beside its path in the settings: `columns: {{prompt: …, expected: …}}`"
-    way = hint or phrase(columns, which)
-    return source.problem((), f"no row has an 'input'; {details}{way}", rule="unknown-format")
+    which = "; say which is which beside its path in the settings: `columns: {prompt: …, expected: …}`"
+    details = f"the columns are {', '.join(columns)}{which}" if columns else no_rows
+    return source.problem((), f"no row has an 'input'; {details}{hint}", rule="unknown-format")
 
 
 def load(source: Source, options: LoadOptions) -> Suite:
@@ -219,8 +220,8 @@ def load(source: Source, options: LoadOptions) -> Suite:
         else:
             way = "; `columns: {expected: …}` beside its path in the settings names one"
             texts = {name for _, row in rows for name, value in row.items() if isinstance(value, str)}
-            near = did_you_mean("expected", [*filter(texts.__contains__, columns)]) or way
-            lacks = f"compares with 'expected', which no row has (columns: {', '.join(columns)}){near}"
+            near = did_you_mean("expected", [*filter(texts.__contains__, columns)])
+            lacks = f"compares with 'expected', which no row has (columns: {', '.join(columns)}){way}{near}"
             needing = [one.id or one.name for one in filter(needs_expected, specs)] if specs else [PROPOSED]
             problems += [source.problem((), f"{name} {lacks}") for name in needing]
         for index, row in rows:

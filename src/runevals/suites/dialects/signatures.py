@@ -96,7 +96,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "an eval of waza",
         _GATE,
         ("tasks.[]", "graders|metrics"),
-        ("tasks.[]", "skill", "config|graders"),
+        ("tasks.[]", "skill", "config|graders", "!summary"),
         ("tasks.[].prompt", "tasks.[].validators"),
         ("should_trigger_prompts|should_not_trigger_prompts",),
     ),
@@ -185,7 +185,13 @@ SIGNATURES: tuple[Signature, ...] = (
         ("[].user_input", "[].response", "|".join(f"[].{metric}" for metric in _OF_RAGAS)),
     ),
     *_other("results of DeepEval", _RESULTS, ("testCases", "metricsScores|testPassed"), ("testRunData",)),
-    *_other("a log of Inspect", _RESULTS, ("eval", "status", "version|plan")),
+    *_other("a log of Inspect", _RESULTS, ("eval", "status", "version|plan"), ("/*.eval",)),
+    *_other(
+        "a listing of Inspect's evals",
+        "run them by `inspect eval`, and `runevals gate` the log",
+        ("tasks.[].name|tasks.[].id", "evaluation_framework|group"),
+    ),
+    *_other("a task of lm-evaluation-harness", _GATE, ("task", "dataset_path|output_type", "metric_list")),
     *_other(
         "results of skill-creator",
         _RESULTS,
@@ -205,6 +211,7 @@ SIGNATURES: tuple[Signature, ...] = (
     ),
     *_other("a prompt", "name it as `target.prompt_file`, beside a suite", ("/*.prompty|/*.prompt",)),
     *_other("a text", f"name a prompt as `target.prompt_file`; {_SUITE}", ("/*.md|/*.mdx|/*.txt",)),
+    *_other("a spreadsheet", "save it as CSV", ("/*.xlsx|/*.xls|/*.ods",)),
     *_other("a file of settings", _SUITE, ("/*.toml|/*.ini|/*.cfg",)),
     *_other("an OpenAPI document", _SUITE, ("/openapi.*|/swagger.*",), ("openapi|swagger", "info", "paths")),
     *_other(

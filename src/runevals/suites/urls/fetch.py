@@ -65,8 +65,7 @@ def _without_punctuation(url: str) -> str:
     counts, end = {mark: url.count(mark) for pair in _PAIRS.items() for mark in pair}, len(url)
     while end:
         last = url[end - 1]
-        unbalanced = last in _PAIRS and counts[_PAIRS[last]] < counts[last]
-        if last not in _TRAILING and not unbalanced:
+        if last not in _TRAILING and not (last in _PAIRS and counts[_PAIRS[last]] < counts[last]):
             break
         if last in counts:
             counts[last] -= 1
