@@ -52,8 +52,7 @@ def require_few_calls(*requests: RunRequest) -> None:
 
 def planned_calls(settings: Settings, loaded: LoadedSuites) -> int:
     """The calls of all attempts at every case, on both sides of `against`."""
-    sides = 1 if settings.compare.against is None else 2
-    return calls_of_attempt(settings, loaded) * settings.attempts * sides
+    return calls_of_attempt(settings, loaded) * settings.attempts * (1 if settings.compare.against is None else 2)
 
 
 def calls_of_attempt(settings: Settings, loaded: LoadedSuites) -> int:

@@ -129,8 +129,7 @@ def failed(check: BuiltCheck, problem: Problem) -> CheckResult:
 
 def nothing_measured(result: CheckResult) -> CheckResult:
     """A skipped check as an error: it should have been measured."""
-    problem = Problem(code="evidence_missing", message=result.reason)
-    return replace(result, outcome=Outcome.ERRORED, error=problem)
+    return replace(result, outcome=Outcome.ERRORED, error=Problem(code="evidence_missing", message=result.reason))
 
 
 def _models(judgements: Sequence[Judgement]) -> str | None:

@@ -27,8 +27,7 @@ def quarantine_of(settings: Settings, cases: Sequence[Case | CaseReport]) -> Qua
     of_base = of_head
     if settings.base_side is not None:
         of_base, notices = _of_base(settings, path, display_path)
-    is_named = settings.origins.get("quarantine", "default") != "default"
-    if is_named and not (of_base or notices or path.is_file()):
+    if settings.origins.get("quarantine", "default") != "default" and not (of_base or notices or path.is_file()):
         notices = (f"quarantine: there is no file {display_path}, so no case is quarantined",)
     active, later = (
         quarantine.active_entries(each, cases, datetime.now(UTC).date()) for each in (of_base, of_head)

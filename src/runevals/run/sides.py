@@ -175,7 +175,7 @@ def measure_base(request: RunRequest, commit: str) -> Baseline:
             request.budget.stop.name_side("the base's run")
             require_measured(report)
         except KeyRefused as error:
-            raise ExternalError(f"{error}; {KEY_NEEDED}") from error
+            raise KeyRefused(f"{error}; {KEY_NEEDED}") from error
         except ExternalError as error:
             why = f"{error}{phrase(runs_code(of_base.settings), f'; {WORKTREE_HAS}')}"
             if report is None or not any(case.values for case in report.cases):

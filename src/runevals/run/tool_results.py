@@ -141,9 +141,8 @@ def report_of(imported: ImportedRun, *, written_at: datetime) -> RunReport:
     if not cases:
         raise InvalidDocument(f"{imported.path} has no case with a check: add one to the eval, and run it again")
     notices = (f"left out: {plural(left_out, 'case')} without a check",) if left_out else ()
-    now = datetime.now(UTC)
     run = RunInfo(
-        started_at=min(imported.started_at or written_at, now),
+        started_at=min(imported.started_at or written_at, datetime.now(UTC)),
         duration_s=imported.duration_s,
         target=ModelIdentity(type=imported.tool, model=AND.join(sorted(imported.models)) or None),
         judge=ModelIdentity(type=imported.tool, model=AND.join(sorted(imported.judges)))

@@ -293,11 +293,12 @@ def test_a_key_that_the_base_lacks_is_set_first_as_the_change_lacks_it_too(needi
     commit = needing.on_base(agent=f"{where}\ndef answer(prompt):\n    return os.environ['BOT_KEY']\n")
     code, out, err = against_main(runevals)
     told = ("BOT_KEY is not set here: set it", "mend that first: the change needs the same key")
-    ended(code, 3, out + err, f"the base {commit} cannot be run: ", *told, without=[HOW_TO_PREPARE])
+    no_way = (HOW_TO_PREPARE, "--baseline FILE")  # no other base has the key
+    ended(code, 3, out + err, f"the base {commit} cannot be run: ", *told, without=no_way)
 
 
 def test_a_key_that_a_server_refuses_is_no_lack_of_the_worktree(needing, runevals):
     error = "class Refused(Exception):\n    status_code = 401\n"
     needing.on_base(agent=f"{error}\ndef answer(prompt):\n    raise Refused('invalid api key')\n")
     code, out, err = against_main(runevals)
-    ended(code, 3, out + err, "invalid api key", "mend that first", without=[HOW_TO_PREPARE])
+    ended(code, 3, out + err, "invalid api key", "mend that first", without=[HOW_TO_PREPARE, "--baseline FILE"])

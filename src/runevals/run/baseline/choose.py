@@ -11,7 +11,14 @@ from msgspec.structs import replace
 
 from runevals.lib.text.numbers import phrase, plural, short_list
 from runevals.records import Comparison, Conclusion, Finding, Reason, RegressionRule, RunReport, State
-from runevals.records.errors import ExternalError, InvalidSettings, InvalidSuite, NoSuiteFound, RunevalsError
+from runevals.records.errors import (
+    ExternalError,
+    InvalidSettings,
+    InvalidSuite,
+    KeyRefused,
+    NoSuiteFound,
+    RunevalsError,
+)
 from runevals.repository import git
 from runevals.run.baseline.checkout import base_checkout, base_suites, is_here
 from runevals.run.baseline.dependencies import changes_since, workspace_commits
@@ -52,8 +59,7 @@ def known_base(request: RunRequest) -> StoredBase:
         return StoredBase()
     baseline = settings.compare.baseline
     of_folder = settings.base_side is None and baseline is not None and Path(baseline).is_dir()
-    own_commit = unchanged_commit(settings, request.suites) if of_folder else None
-    return find_stored(settings, request.stored, own_commit)
+    return find_stored(settings, request.stored, unchanged_commit(settings, request.suites) if of_folder else None)
 
 
 def settled_base(
@@ -98,9 +104,10 @@ def _named_base(commit: str, measure: RunBase, request: RunRequest) -> StoredBas
         if request.settings.rules.on_unknown != "pass":
             side = request.settings.base_side
             assert side is not None  # noqa: S101 - settled from the same ref
-            ways = "compare with another commit (--base REF) or a stored result (--baseline FILE)"
+            ways = "\ncompare with another commit (--base REF) or a stored result (--baseline FILE)"
             allow = f", or let it pass: `on_unknown: pass` in {side.display_name}, merged past this check"
-            raise ExternalError(f"{why}\n{ways}{phrase(side.file, allow)}") from error
+            may_differ = not isinstance(error, KeyRefused)
+            raise ExternalError(why + f"{ways}{phrase(side.file, allow)}" * may_differ) from error
         return _not_run(StoredBase(notices=notices, commit=commit), why)
 
 
