@@ -71,8 +71,9 @@ _ADDED_STEPS: Mapping[Shape | None, int] = {"array": 1, "item": 2}  # to a path,
 
 
 def recognises(value: object) -> bool:
-    """Whether `value` has one of the shapes of this dialect."""
-    return shape_of(value) is not None
+    """Whether `value` has one of the shapes of this dialect, and its entries a key like one of ours, if any."""
+    keys = {key for one in objects_in(object_in(value).get("items", value)) for key in one}
+    return shape_of(value) is not None and (not keys or any(checking.is_misspelt(key, *_SHAPES) for key in keys))
 
 
 def shape_of(value: object) -> Shape | None:

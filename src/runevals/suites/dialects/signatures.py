@@ -77,6 +77,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "tests of promptfoo",
         "`runevals import promptfoo` converts the configuration that names them",
         ("[].vars", "[].assert"),
+        ("[].vars", "![].sample_id|[].prompt|[].turns|[].input|[].question|[].query"),
         ("[].__expected|[].__expected1",),
     ),
     *_other(
@@ -144,7 +145,6 @@ SIGNATURES: tuple[Signature, ...] = (
         "a dataset of pydantic-evals",
         f"its inputs may be any object: {_COLUMNS}",
         ("cases.[].inputs",),
-        ("cases.[].inputs", "evaluators|cases.[].expected_output|cases.[].evaluators"),
     ),
     *_other(
         "an eval of OpenAI Evals",
