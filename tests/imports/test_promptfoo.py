@@ -78,7 +78,7 @@ def test_without_prompts_the_variable_prompt_is_one(project, runevals):
     project.write("p.yaml", f"providers: [openai:gpt-5-mini]\ntests: [{test}, {{vars: {{q: Hello}}}}]\n")
     code, out, err = runevals("import", "promptfoo", "p.yaml")
     ended(code, 0, out, "1 case, 1 check")
-    assert "lost: test 2: the prompt {{prompt}} is empty" in err
+    assert "lost: test 2: the prompt {{prompt}} is empty: `prompts` uses none of q" in err
     assert project.path.joinpath("evals/prompts/prompt.txt").read_text("utf-8") == "{{prompt}}\n"
     assert runevals("validate")[0] == 0
 

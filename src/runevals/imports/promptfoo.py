@@ -184,7 +184,7 @@ class _Samples(Struct, frozen=True, kw_only=True):
             raise NotPlain(f"no prompt{names}")
         values = self._values(test, prompts)
         if empty := next((prompt for prompt in prompts if prompt.is_empty(values)), None):
-            raise NotPlain(f"the prompt {empty.label} is empty")
+            raise NotPlain(f"the prompt {empty.label} is empty: `prompts` uses none of {', '.join(test.values)}")
         parts = {
             "description": test.description if test.id else "",  # else it is the name
             "tags": list(dict.fromkeys(prompt.label for prompt in prompts)) if self.tagged else [],
