@@ -83,9 +83,7 @@ def _execute(runner: Runner, workspace: Path, as_root: str | None) -> int:
         return _run(step, problem, measured_projects if several else measured)
     if problem is not None:
         raise problem
-    if job.task == "comment":
-        return comment_on(settings, here)
-    return _plan(settings, raw, here, runner.commands)
+    return comment_on(settings, here) if job.task == "comment" else _plan(settings, raw, here, runner.commands)
 
 
 def _plan(settings: Settings, raw: RawSettings, here: JobContext, commands: FileCommands) -> int:

@@ -26,6 +26,4 @@ def in_ci(environment: Mapping[str, str]) -> bool:
 def may_be_change(environment: Mapping[str, str], *, has_base: bool) -> bool:
     """Whether a CI system runs this for a change; `has_base`: there certainly is one, as its base is known."""
     reason = next((name for name in _OF_ONE_COMMIT if environment.get(name)), None)
-    if has_base or reason is None:
-        return in_ci(environment)
-    return environment[reason] not in _OF_ONE_COMMIT[reason]
+    return in_ci(environment) if has_base or reason is None else environment[reason] not in _OF_ONE_COMMIT[reason]

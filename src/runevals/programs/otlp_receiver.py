@@ -67,8 +67,7 @@ class OtlpReceiver:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         kind = headers.get("content-type", "")
         status, text = await self._take(scope["path"], headers, kind, receive)
-        sent_as = kind if status == 200 else "text/plain"
-        sent_headers = [(b"content-type", sent_as.encode("latin-1"))]
+        sent_headers = [(b"content-type", (kind if status == 200 else "text/plain").encode("latin-1"))]
         await send({"type": "http.response.start", "status": status, "headers": sent_headers})
         await send({"type": "http.response.body", "body": text.encode()})
 

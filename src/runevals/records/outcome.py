@@ -58,9 +58,7 @@ class Scale(Struct, frozen=True, gc=False):
 
     def share(self, score: float) -> float | None:
         """`score` as a share 0–1 of this scale; None if the scale is open-ended."""
-        if self.maximum is None:
-            return None
-        return (score - self.minimum) / (self.maximum - self.minimum)
+        return None if self.maximum is None else (score - self.minimum) / (self.maximum - self.minimum)
 
 
 class Verdict(Struct, frozen=True, gc=False):

@@ -185,9 +185,7 @@ def _answers_at_once(
     if not is_builtin(evaluator):
         return False
     call = _asks(evaluator, trial, index, turn)
-    if isinstance(call, Call):
-        return sandbox.is_quick(call)
-    return call is not None or isinstance(evaluator, Check)
+    return sandbox.is_quick(call) if isinstance(call, Call) else call is not None or isinstance(evaluator, Check)
 
 
 def _unevaluated(plan: RunPlan, trace: Trace, problem: Problem) -> Evaluation:

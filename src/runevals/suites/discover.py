@@ -70,9 +70,7 @@ def _first(
 ) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     """(the files of the first place that has some, the files of the other places)."""
     if not standard:
-        if folders:
-            return tuple(_category_files(folders[0])), (*folders[1:], *skills)
-        return tuple(skills), ()
+        return (tuple(_category_files(folders[0])), (*folders[1:], *skills)) if folders else (tuple(skills), ())
     of_root = standard[0] in (root / "evals" / "evals.json", root / "evals.json") and bool(skill_folders(root))
     own = [path for path in skills if of_root and path.parent == root / "evals" and is_trigger_file(path)]
     files = (standard[0], *own)

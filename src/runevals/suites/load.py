@@ -111,8 +111,7 @@ def load_suites(request: LoadRequest) -> LoadedSuites:
         if paths:
             name = one_line(paths[0])
             examples = f"{one_line(', '.join(paths))}. Run one: runevals {shlex.quote(name)}"
-            entry = f"suites: [{json.dumps(name)}]"
-            lines.append(f"These look like suites: {examples}, or name it in the settings: {entry}")
+            lines.append(f"These look like suites: {examples}, or in the settings: suites: [{json.dumps(name)}]")
         lines += [str(one) for one in shapes.values() if not isinstance(one, bool)][:_MOST_SHOWN]
         raise NoSuiteFound("\n".join(lines)) from None
 

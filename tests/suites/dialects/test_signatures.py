@@ -158,6 +158,7 @@ def test_a_file_that_is_no_suite_by_its_ending_is_called_what_it_is(tmp_path, na
         {"skill_name": "s", "tests": [{"input": "x", "expected_output": "y"}]},
         [{"input": "x", "output": "y", "instruction": "z", "expected": "y"}],
         {"x": 1},
+        {"version": "1.0.0", "suites": [{"name": "a"}]},
         [],
         None,
         "text",
@@ -174,7 +175,13 @@ def test_the_one_with_the_most_keys_is_what_a_document_is():
     assert other_format({**suite, "tests": [], "providers": []}).name == "a promptfoo configuration"
 
 
-CASES = {"version": "1.11", "testCases": [{"id": "a", "query": "What is it?"}, {"id": "b", "tools": ["t"]}]}
+CASES = {
+    "version": "1.11",
+    "testCases": [
+        {"id": "a", "query": "What is it?", "mode": "m"},
+        {"id": "b", "expected_tools": ["t"], "reference": "r"},
+    ],
+}
 
 
 @pytest.mark.parametrize(
@@ -184,7 +191,7 @@ CASES = {"version": "1.11", "testCases": [{"id": "a", "query": "What is it?"}, {
         (
             "t.json",
             json.dumps(CASES),
-            "it has version, testCases (of id, query, tools); if these are cases, make them",
+            "it has version, testCases (of id, query, mode, expected_tools, reference); if these are",
         ),
         (
             "t.json",
@@ -215,6 +222,21 @@ def test_what_cannot_be_read_is_said_with_the_way_on(tmp_path, name, text, told)
     with pytest.raises(InvalidSuite) as caught:
         raise InvalidSuite(load(tmp_path / name, name, options).errors)
     assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("prompt", ["prompts/a.md", "./prompts/../prompts/a.md"])
+def test_a_prompt_that_is_the_name_of_a_file_is_told_of(tmp_path, prompt):
+    """Nothing is told of files outside of the suite's folder, which a change must not learn of."""
+    (tmp_path / "evals/prompts").mkdir(parents=True)
+    suite = tmp_path / "evals/t.jsonl"
+    for path, word in ((tmp_path / "b.md", "Outside"), (tmp_path / "evals/prompts/a.md", "What is it?")):
+        path.write_text(word, encoding="utf-8")
+    rows = [prompt, "prompts/none.md", "../b.md", str(tmp_path / "b.md"), "See prompts/a.md", "prompts"]
+    suite.write_text("".join(json.dumps({"input": row, "expected": "x"}) + "\n" for row in rows), encoding="utf-8")
+    problems = load(suite, "t.jsonl", LoadOptions(evaluators={"ExactMatch": {}})).problems
+    assert [str(one).partition("warning: ")[2] for one in problems] == [
+        "this case has a file's name as prompt, which is sent as it is; write what is in the file"
+    ]
 
 
 def test_the_table_says_of_every_other_tool_what_to_do():

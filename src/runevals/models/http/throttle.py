@@ -285,6 +285,5 @@ def _seconds_until(header: str | None) -> float | None:
 
     with suppress(ValueError):
         date = parsedate_to_datetime(header or "")
-        aware = date if date.tzinfo else date.replace(tzinfo=UTC)
-        return max(0.0, (aware - datetime.now(UTC)).total_seconds())
+        return max(0.0, ((date if date.tzinfo else date.replace(tzinfo=UTC)) - datetime.now(UTC)).total_seconds())
     return None

@@ -154,9 +154,7 @@ def _dropped(identity: ModelIdentity) -> Collection[object]:
 def _plain(value: object, dropped: Collection[object]) -> object:
     """`value` as a document has it, without the parameters that an endpoint refused."""
     read = json.loads(json.dumps(value, default=str))
-    if isinstance(read, dict):
-        return without(read, dropped)
-    return read
+    return without(read, dropped) if isinstance(read, dict) else read
 
 
 def _known(identity: ModelIdentity | None) -> tuple[bool, int, int]:

@@ -16,7 +16,7 @@ from runevals.lib.parsing.shapes import list_in, object_in
 from runevals.lib.parsing.source import Source, parse_text, read_json
 from runevals.lib.parsing.xml import read_xml
 from runevals.lib.plugins import guarded, plugins, require
-from runevals.lib.text.numbers import phrase, short_list
+from runevals.lib.text.numbers import first_of, phrase, short_list
 from runevals.records import Suite
 from runevals.records.errors import OtherFormat, UnrecognisedSuite
 from runevals.suites.dialects import (
@@ -28,7 +28,7 @@ from runevals.suites.dialects import (
     skill_cases,
     vally,
 )
-from runevals.suites.dialects.checking import without_checks
+from runevals.suites.dialects.checking import with_warnings
 from runevals.suites.dialects.columns import columns_of
 from runevals.suites.dialects.conservation import conserved
 from runevals.suites.dialects.options import LoadOptions
@@ -63,7 +63,7 @@ def load(path: Path, display_path: str, options: LoadOptions) -> Suite:
     if options.evaluators and suite.dialect != rows.NAME:
         message = f"has checks of its own: {', '.join(options.evaluators)} would be for rows, and is not used"
         suite = replace(suite, problems=(source.problem((), message, level="notice"), *suite.problems))
-    return without_checks(suite)
+    return with_warnings(suite, path.parent)
 
 
 def _source(path: Path, display_path: str) -> Source:
@@ -100,7 +100,7 @@ def _load(path: Path, source: Source, options: LoadOptions) -> Suite:
     fields = object_in(source.value) or dict.fromkeys(columns_of(list_in(source.value)))
     has = [f"{key}{phrase(short_list(columns_of(list_in(of)), 8), ' (of {})')}" for key, of in fields.items()]
     message = (
-        f"is not in a known suite format: it has {short_list(has, 8)}; if these are cases, make them rows with "
+        f"is not in a known suite format: it has {first_of(has, 8)}; if these are cases, make them rows with "
         "'input' and 'expected' (docs/suites.md); if another tool runs them, `runevals gate` what it writes"
     )
     raise UnrecognisedSuite([source.problem((), message, rule="unknown-format")])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
@@ -21,7 +23,7 @@ from runevals.lib.text.numbers import first_of, phrase, plural
 from runevals.lib.text.suggest import MISSPELT, did_you_mean, nearest
 from runevals.records import Case, EvaluatorSpec, FileProblem, Location, Suite
 from runevals.records.errors import InvalidOptions, UnknownEvaluator
-from runevals.records.suite import KEY_OF_PROMPTS
+from runevals.records.suite import KEY_OF_PROMPTS, LONGEST_NAME
 
 _NO_OPTIONS = ("threshold", "weight")
 _INVERTED = {name: EvaluatorSpec(name=of, id=name, negated=True) for name, of in INVERTED.items()}
@@ -188,15 +190,34 @@ def _never_fails_by(expected: str, spec: EvaluatorSpec) -> str | None:
     return next(iter(known(reasons)), None)
 
 
-def without_checks(suite: Suite) -> Suite:
-    """`suite`, with a warning if some of its cases have no check."""
-    locations = [case.location for case in suite.cases if not any(turn.evaluators for turn in case.turns)]
-    if not locations or suite.errors:
-        return suite
-    which = "this case has" if len(locations) == 1 else f"{len(locations)} cases have"
-    message = f"{which} no check{_in_lines(locations)}, so nothing is measured; add one, or remove the case"
-    warning = FileProblem(location=locations[0], pointer="", message=message, level="warning", rule="no-checks")
-    return replace(suite, problems=sorted_by_position((*suite.problems, warning)))
+def with_warnings(suite: Suite, folder: Path) -> Suite:
+    """`suite`, with a warning if some of its cases have no check, or the name of a file in `folder` as prompt."""
+    idle, names = [], []
+    for case in () if suite.errors else suite.cases:
+        idle += [case.location] * (not any(turn.evaluators for turn in case.turns))
+        names += [case.location] * any(_is_file(turn.prompt, folder) for turn in case.turns)
+    warnings = (
+        *_warning(idle, "no-checks", "no check{}, so nothing is measured; add one, or remove the case"),
+        *_warning(
+            names, "meaning", "a file's name as prompt{}, which is sent as it is; write what is in the file"
+        ),
+    )
+    return replace(suite, problems=sorted_by_position((*suite.problems, *warnings))) if warnings else suite
+
+
+def _is_file(prompt: str, folder: Path) -> bool:
+    if len(prompt) > LONGEST_NAME or " " in prompt:
+        return False
+    file = Path(os.path.normpath(folder / prompt))
+    return folder in file.parents and file.is_file()
+
+
+def _warning(locations: Sequence[Location], rule: str, message: str) -> Iterable[FileProblem]:
+    """One for all cases of a kind; in the message, `{}` is their lines."""
+    if locations:
+        which = "this case has" if len(locations) == 1 else f"{len(locations)} cases have"
+        text = f"{which} {message.format(_in_lines(locations))}"
+        yield FileProblem(location=locations[0], pointer="", message=text, level="warning", rule=rule)
 
 
 def _in_lines(locations: Sequence[Location]) -> str:

@@ -134,7 +134,7 @@ def read_csv(text: str, display_path: str) -> Source:
                 rows.append({name: if_known(_TYPES.get(name, str), cell or None) for name, cell in cells.items()})
             line_before = reader.line_num
     except csv.Error as error:
-        problems.append(_in_line(display_path, line_before + 1, f"is not CSV: {error}"))
+        problems.append(_in_line(display_path, line_before + 1, f"is not CSV: {error}; quotes are doubled"))
     if problems:
         raise InvalidSuite(problems)
     return Source(display_path, text, rows, has_marks=True, marks=marks)

@@ -141,11 +141,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "run them by `runevals`, in their folder",
         ("paths.evals", "suites|evalFilenames|version"),
     ),
-    *_other(
-        "a dataset of pydantic-evals",
-        f"its inputs may be any object: {_COLUMNS}",
-        ("cases.[].inputs",),
-    ),
+    *_other("a dataset of pydantic-evals", f"its inputs may be any object: {_COLUMNS}", ("cases.[].inputs",)),
     *_other(
         "an eval of OpenAI Evals",
         "`runevals import openai-evals {path}` converts it, with its runs on further lines",
@@ -214,11 +210,9 @@ SIGNATURES: tuple[Signature, ...] = (
     *_other("a spreadsheet", "save it as CSV", ("/*.xlsx|/*.xls|/*.ods",)),
     *_other("a file of settings", _SUITE, ("/*.toml|/*.ini|/*.cfg",)),
     *_other("an OpenAPI document", _SUITE, ("/openapi.*|/swagger.*",), ("openapi|swagger", "info", "paths")),
+    *_other("an experiment of Vally", "run its evals: `runevals FILE`", ("evals.[].$", "variants|vary")),
     *_other(
-        "an experiment of Vally", "run the evals that it names: `runevals FILE`", ("evals.[].$", "variants|vary")
-    ),
-    *_other(
-        "settings of runevals", "run them by `runevals --config {path}`", ("version", "suites|target|judge|judges")
+        "settings of runevals", "run `runevals --config {path}`", ("version", "!version.$", "suites|target|judge")
     ),
     *_other(
         "a log of requests to OpenAI's API",
