@@ -205,7 +205,7 @@ CASES = {
         (
             "t.jsonl",
             '{"input": "x", "expected": {"a": 1, "b": 2}}\n',
-            "but is an object; a grader of your own can compare",
+            "but is an object; write text, or let a grader of your own",
         ),
         ("t.jsonl", '{"input": [{"image": "a.png"}, 1]}\n', "but is a list; what is sent is text"),
         ("t.jsonl", '{"input_dta": "x"}\n', "`columns: {prompt: …, expected: …}`; did you mean 'input_dta'?"),
