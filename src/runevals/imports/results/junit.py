@@ -93,7 +93,7 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
             f"{place}: the root element is <{root.name}>{what}; JUnit XML has <testsuites> or <testsuite>"
         )
     tests = list(_without_teardowns(_tests(root, file.display_path, "", "")))
-    names = _Names(tests, parameters_are_attempts=reading.parameters_are_attempts)
+    names = _Names(tests, root, parameters_are_attempts=reading.parameters_are_attempts)
     again = sum(number - 1 for number in Counter(names.identity(test) for test in tests).values())
     return ImportedRun(
         tool=NAME,
@@ -240,7 +240,7 @@ def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Ite
         if child.name == "testsuite":
             yield from _tests(child, display_path, suite, file)
         elif child.name == "testcase" and not _is_interrupted(child):
-            name = " ".join(child.attributes.get("name", "").split())
+            name = re.sub(r"\s+", " ", child.attributes.get("name", "")).lstrip()  # a blank at the end may tell two apart
             classname = child.attributes.get("classname", "").strip()
             if "name" in child.attributes:  # empty for a class as a whole
                 name = name or classname or suite
@@ -282,18 +282,25 @@ def _suites(element: XmlElement, depth: int = 1) -> Iterator[XmlElement]:
 class _Names:
     """Which test cases are runs of one test, by their names."""
 
-    def __init__(self, tests: list[_Test], *, parameters_are_attempts: bool) -> None:
+    def __init__(self, tests: list[_Test], root: XmlElement, *, parameters_are_attempts: bool) -> None:
         self._all = parameters_are_attempts
+        self._has_projects = "id" in root.attributes
         self._repeated = whole_repeats((_group(test), test.name) for test in tests)
 
     def identity(self, test: _Test) -> tuple[str, str]:
         """(suite, key) of the test that this is a run of."""
-        name = _REPETITION.sub("", test.name).strip() or "repetition"
+        name = _REPETITION.sub("", test.name) or "repetition"
         if self._all:
             name = _PARAMETERS.sub("", name) or name
         elif (_group(test), without_count(name)) in self._repeated:
             name = without_count(name)
-        return test.suite, f"{test.classname}.{name}" if test.has_class else name
+        return self._suite(test), f"{test.classname}.{name}" if test.has_class else name
+
+    def _suite(self, test: _Test) -> str:
+        """Its suite. Playwright, whose classes are files, writes its project (a browser) as the host."""
+        of = test.within.attributes
+        names_project = self._has_projects and test.classname == of.get("name")
+        return phrase(names_project and of.get("hostname"), "[{}] ") + test.suite
 
 
 def _group(test: _Test) -> str:
@@ -347,7 +354,7 @@ def _end(test: _Test) -> tuple[Outcome, str]:
     ends = {child.name: child for child in reversed(test.element.children) if child.name in _ENDS}
     for name, outcome in _ENDS.items():
         if name in ends:
-            return Outcome.ERRORED if _never_began(test, ends[name]) else outcome, _reason(ends[name])
+            return _outcome(test, ends[name], outcome), _reason(ends[name])
     stated = _stated_end(test.element)
     if stated is not None:
         return ENDS[stated], f"its status is {stated}"
@@ -364,6 +371,14 @@ def _stated_end(case: XmlElement) -> str | None:
         return "failed"
     stated = (case.attributes.get(name, "").strip().lower() for name in _STATES)
     return next((one for one in stated if one in ENDS), None)
+
+
+def _outcome(test: _Test, end: XmlElement, outcome: Outcome) -> Outcome:
+    """What an element says; Testem writes <error> for what its suite counts as failures."""
+    if _never_began(test, end):
+        return Outcome.ERRORED
+    are_failures = _counts(test.within, "errors") == 0 < _counts(test.within, "failures")
+    return Outcome.FAILED if end.name == "error" and are_failures else outcome
 
 
 def _never_began(test: _Test, end: XmlElement) -> bool:

@@ -191,8 +191,7 @@ class _Reader(checking.Reader, frozen=True, kw_only=True):
             yield notice((first,), message, key=True)
         for key in filter(None, document):
             known = key in _SKILL or (key in _LISTS and isinstance(document[key], list))
-            matters = key in _LISTS or decides(key) or _SETS_UP.search(key) or content_of(key, document[key])
-            if not known and matters:
+            if not known and (key in _LISTS or decides(key) or not describes(key)):
                 message = f"'{key}' is not read and changes nothing here"
                 yield self.source.warning((key,), message, key=True, rule="unknown-key")
         for places in self.unread.values():
