@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runevals.run.prompt_changes import LONGEST_LINE, MOST_BYTES, MOST_COMPARED, MOST_LINES
+from tests.chat_server import Reply, chat_server
 from tests.ending import ended
 from tests.reports.parsed_page import Page
 
@@ -166,3 +167,35 @@ def test_recorded_answers_are_said_to_show_nothing_of_a_changed_skill(repository
     assert ("recorded, and show nothing of what changed in greet/SKILL.md" in out) is not recorded_again, out
     changed = {one["path"] for one in repository.document("out.json")["prompt_changes"]}
     assert changed == {"greet/SKILL.md"}, "the answers are no prompt"
+
+
+@pytest.mark.parametrize(
+    ("sent", "changed", "said"),
+    [
+        pytest.param(
+            "", "prompts/a.md", "read from prompts/a.md, which changed; `system_prompt_file` names", id="no"
+        ),
+        pytest.param("prompts/a.md", "prompts/a.md", "", id="sent"),
+        pytest.param("", "docs/prompts.md", "", id="documentation"),
+        pytest.param("", "other/prompts/a.md", "", id="of another project"),
+    ],
+)
+def test_a_changed_prompt_that_is_not_sent_is_named(change, runevals, monkeypatch, sent, changed, said):
+    change.git("checkout", "-q", "main")
+    change.write(changed, GOOD)
+    change.write("other/runevals.yaml", "version: 1\n")
+    with chat_server(lambda body, n: Reply("Paris.")) as server:
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        of_target = {"type": "openai", "model": "m", "base_url": server.base_url}
+        settings = {
+            "suites": ["cases.json"],
+            "target": of_target | {"system_prompt_file": sent} if sent else of_target,
+        }
+        change.write("runevals.yaml", settings)
+        change.git("add", "-A")
+        change.git("commit", "-qm", "a chat model")
+        change.git("checkout", "-q", "-B", "change")
+        change.write(changed, BAD)
+        code, out, err = runevals(*RUN)
+    ended(code, 0, out + err, "No regression shown in 1 case", said)
+    assert bool(said) == ("that is sent is read from" in out), out

@@ -59,7 +59,7 @@ def runner_of(head: Measurement | RunReport, baseline: Baseline | None, request:
     commit, why_not = rerunnable(settings, baseline)
     of_branch = settings.in_ci and settings.base_side is None  # no change: others will be compared with it
     began_s = time.time()
-    reads = settings.target is not None and settings.target.reads_other_files
+    reads = getattr(settings.target, "reads_other_files", False)
     off = "verify: off" * (settings.compare.verify == "off")
     off = off if request.target is None else "the function of the base is not here"
     again = replace(request, settings=settings.repeated(HEAD_LOOKS))

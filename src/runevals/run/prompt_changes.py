@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import unified_diff
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -17,6 +17,7 @@ from runevals.records.errors import ExternalError
 from runevals.repository.git import file_at
 from runevals.repository.git_changes import changed_files
 from runevals.repository.trees import CannotFollow, CommitTree, files_below, matching
+from runevals.run.live import runs_code
 from runevals.run.redaction.redactors import text_redactor
 from runevals.sandbox import Sandbox
 from runevals.settings.places import PLACES, content_here, has_settings
@@ -36,6 +37,7 @@ PROMPTS = (".prompt.yml", ".prompt.yaml")
 # What a program may read as a prompt, settings or the description of a tool; the others are code.
 PROSE = (".md", ".mdx", ".txt", ".prompt", ".j2", ".jinja", ".jinja2", ".tmpl", ".mustache", ".hbs", ".liquid")
 TEXTS = (*PROSE, ".yaml", ".yml", ".json", ".toml", ".xml", ".csv", ".tsv")
+_PROMPT = re.compile(rf"(?!\.|docs?/).*prompt.*({'|'.join(map(re.escape, PROSE))})", re.IGNORECASE)  # by its path
 # Prose for people and tools.
 _NO_PROMPT = re.compile(
     r"(^|/)(docs?|\.[^/]+)/"
@@ -64,21 +66,25 @@ def with_prompt_changes(
     with Sandbox(workers=1) as sandbox:  # starts nothing until it is used
         redact = text_redactor(settings, sandbox)
         changes = [*_changes(settings, loaded, commit, changed, redact)][:MOST_FILES]
-    notices = (*conclusion.report.run.notices, *_beside_recording(settings, changed))
+    unread = _unread(settings, loaded, {now for _, now in changed() if now is not None})
+    notices = (*conclusion.report.run.notices, *filter(None, [unread]))
     run = replace(conclusion.report.run, notices=notices)
     return replace(conclusion, report=replace(conclusion.report, run=run), prompt_changes=tuple(changes))
 
 
-def _beside_recording(settings: Settings, changed: _Changed) -> tuple[str, ...]:
-    """A notice about recorded answers that stayed while a prompt or skill changed."""
-    root, target = settings.repository, settings.target
-    if not isinstance(target, RecordedSettings):
-        return ()
-    names = [now for _, now in changed() if now is not None]
-    texts = [name for name in names if name.endswith((*PROMPTS, SKILL))]
-    if not texts or target.path.resolve() in {(root / name).resolve() for name in names}:
-        return ()
-    return (f"the answers are recorded, and show nothing of what changed in {short_list(texts, 3)}",)
+def _unread(settings: Settings, loaded: LoadedSuites, changed: Collection[str]) -> str:
+    """What to say of changed prompts that the answers show nothing of; nothing if code may have read them."""
+    target, root = settings.target, settings.repository
+    if isinstance(target, RecordedSettings):
+        texts = [name for name in changed if name.endswith((*PROMPTS, SKILL))]
+        is_new = target.path.resolve() in {(root / name).resolve() for name in changed}
+        return phrase(
+            not is_new and short_list(texts), "the answers are recorded, and show nothing of what changed in {}"
+        )
+    texts = sorted({*filter(_PROMPT.fullmatch, changed)}.difference(prompt_files(settings, loaded)))
+    own = [name for name in texts if not of_other_project(name, settings)]
+    message = "nothing that is sent is read from {}, which changed; `system_prompt_file` names a prompt to send"
+    return phrase(not runs_code(settings) and short_list(own), message)
 
 
 def _changes(
@@ -122,7 +128,7 @@ def _other_texts(settings: Settings, loaded: LoadedSuites, commit: str, changed:
     Without `depends_on`: those that look like prompts, if the target may read any file.
     """
     guesses = not settings.compare.depends_on
-    if guesses and (settings.target is None or not settings.target.reads_other_files):
+    if guesses and not getattr(settings.target, "reads_other_files", False):
         return []
     root = settings.repository.resolve()
     texts = [name for pair in changed() if (name := pair[1] or pair[0] or "").endswith(TEXTS)]

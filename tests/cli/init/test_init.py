@@ -82,6 +82,28 @@ def test_without_a_target_it_is_checked_and_planned_but_not_run(project, runeval
     assert not (project.path / ".evals").exists()
 
 
+@pytest.mark.parametrize("has_suite", [False, True])
+def test_the_prompt_that_was_found_is_in_the_target_that_is_proposed(project, runevals, has_suite):
+    """Without it a later change of the prompt would be ✓, as nothing would send it."""
+    project.write("prompts/support.md", "Always cite the number of the order.\n")
+    if has_suite:
+        project.write("evals/evals.json", SUITE)
+    _, out, _ = runevals("init", "--yes")
+    of_target = {"type": "openai", "model": model("openai"), "system_prompt_file": "prompts/support.md"}
+    assert f"  for the target: put into the settings file: target: {json.dumps(of_target)}, or another" in out
+    (project.path / "runevals.yaml").unlink()
+    runevals("init", "--yes", "--target", "openai:m")
+    assert '  system_prompt_file: "prompts/support.md"\n' in (project.path / "runevals.yaml").read_text()
+
+
+def test_of_two_prompts_none_is_chosen_for_suites_that_are_there(project, runevals):
+    project.write("evals/evals.json", SUITE)
+    for name in ("prompts/a.md", "prompts/b.txt"):
+        project.write(name, "Be brief.\n")
+    runevals("init", "--yes", "--target", "openai:m")
+    assert "system_prompt_file" not in (project.path / "runevals.yaml").read_text()
+
+
 def test_without_the_key_nothing_is_called_and_the_key_is_named(project, runevals):
     code, out, _ = runevals("init", "--yes", "--target", "openai:some-model")
     assert code == 0

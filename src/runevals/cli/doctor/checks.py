@@ -36,6 +36,7 @@ from runevals.targets.agents.agent import AgentSettings
 from runevals.targets.agents.settings import AgentTargetSettings
 from runevals.targets.chat_settings import diagnosis_of
 
+NO_TARGET = "no target is set"
 _TOKENS = 300, 50  # of one short question and its answer, at most
 _OWN_REASON = "the reason is its own: run a program by itself, see a provider's page on its key, model and quota"
 
@@ -128,9 +129,9 @@ def _target(settings: Settings) -> Diagnosis:
     if target is None:
         agent = AgentTargetSettings(type="claude-code", base=settings.cwd, agent=AgentSettings())
         first = phrase(agent.diagnosis(settings.environment).fix, "{}, then ")
-        ways = f"runevals --target openai:{model('openai')}, or `target:` in runevals.yaml"
+        ways = f"runevals --target openai:{model('openai')}, or, to send a prompt file, `target:` in runevals.yaml"
         fix = f"{ways}; a skill needs a coding agent: {first}--target {agent.type}"
-        return missing("target", "no target is set", fix, USAGE_ERROR)
+        return missing("target", NO_TARGET, fix, USAGE_ERROR)
     return target.diagnosis(settings.environment)
 
 

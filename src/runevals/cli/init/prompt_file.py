@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -29,9 +29,10 @@ from runevals.suites.skill_suites import SKILL, skill_folders
 MOST = 8  # files in the question
 AGENTS_FILE = "AGENTS.md"
 _OF_OTHERS = re.compile(r"(^|/)(readme\.|node_modules/)", re.IGNORECASE)
+_TEXTS = (".md", ".txt")
 _PLACES = (
     *(f"{folder}*{suffix}" for folder in ("", "prompts/", ".github/prompts/") for suffix in SUFFIXES),
-    *(f"{folder}*{suffix}" for folder in ("prompts/", "*/prompts/", "*prompt") for suffix in (".md", ".txt")),
+    *(f"{folder}*{suffix}" for folder in ("prompts/", "*/prompts/", "*prompt") for suffix in _TEXTS),
 )
 _SENDING = frozenset({*PROVIDERS, "command", "python"})  # the targets that get a prompt of the settings
 
@@ -107,10 +108,20 @@ def first_prompt(settings: Settings) -> PromptFile:
 
     Raises as `prompt_file`.
     """
-    others = (*SUFFIXES, *([SKILL] if settings.file_path else [".md", ".txt"]))
+    others = (*SUFFIXES, *([SKILL] if settings.file_path else _TEXTS))
+    return prompt_file(settings, next(_likely_here(settings, others), None), asks=False)
+
+
+def only_prompt(settings: Settings) -> PromptFile:
+    """The prompt that the suites here test, if there is one alone. Raises as `prompt_file`."""
+    first, *others = (*_likely_here(settings, _TEXTS), None)
+    return prompt_file(settings, None if others[1:] else first, asks=False)
+
+
+def _likely_here(settings: Settings, ends: tuple[str, ...]) -> Iterator[str]:
     projects = tuple(f"{folder}/" for folder in folders_in(settings.cwd))
-    names = (name for name in likely(settings.cwd) if name.endswith(others) and name != AGENTS_FILE)
-    return prompt_file(settings, next((one for one in names if not one.startswith(projects)), None), asks=False)
+    names = (name for name in likely(settings.cwd) if name.endswith(ends) and name != AGENTS_FILE)
+    return (name for name in names if not name.startswith(projects))
 
 
 def prompt_file(settings: Settings, name: str | None, *, asks: bool) -> PromptFile:
@@ -138,4 +149,4 @@ def _answer(folder: Path) -> str | None:
     index = int(click.prompt("Choose", type=click.Choice(numbers), default="1", show_choices=False)) - 1
     if index == len(files):
         return click.prompt("File") or None
-    return files[index] if index < len(files) else None
+    return dict(enumerate(files)).get(index)

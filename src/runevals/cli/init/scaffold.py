@@ -15,9 +15,9 @@ import click
 from msgspec import Struct
 
 from runevals.cli.compared_results import base_command
-from runevals.cli.doctor.checks import what_lacks
+from runevals.cli.doctor.checks import NO_TARGET, what_lacks
 from runevals.cli.init import templates as starter
-from runevals.cli.init.prompt_file import PromptFile, first_prompt, prompt_file, target_beside
+from runevals.cli.init.prompt_file import PromptFile, first_prompt, only_prompt, prompt_file, target_beside
 from runevals.cli.init.proposed_cases import proposed_cases
 from runevals.cli.init.surroundings import judge_for, likely_target, other_tools
 from runevals.cli.options import raw_settings, resolved_settings
@@ -145,7 +145,9 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
     is_starter, now = prompt.name and not (loaded.suites or prompt.is_suite), resolved_settings(of_run)
     with suppress(RunevalsError):  # the run says it
         loaded = _suites(now)
-    first = [*_not_named(now, loaded, prompt, target), *(f"  for the {one.name}: {one.fix}" for one in lacking)]
+    ways = {NO_TARGET: _sending(prompt)}
+    first = [*_not_named(now, loaded, prompt, target)]
+    first += [f"  for the {one.name}: {ways.get(one.text) or one.fix}" for one in lacking]
     by_default = phrase(not prompt.is_skill, "; `default_evaluators` check each, too")
     marked = phrase(is_starter, f", instead of those marked “{PLACEHOLDER}”{by_default}")
     first.append(f"  put your own cases into the suite{marked}, then: {_there(settings, here, 'runevals')}")
@@ -159,10 +161,12 @@ def begin(options: Mapping[str, Any], name: str | None, *, github: bool, asks: b
 
 
 def _prompt_of(suites: Sequence[Suite], settings: Settings) -> PromptFile:
-    """The first prompt where there are no suites, the skill that all are for where there are no settings."""
+    """The first prompt if there are no suites; without settings, the only one, or the skill of all."""
     match [*{suite.skill for suite in suites}]:
         case []:
             return first_prompt(settings)
+        case [None] if settings.file_path is None:
+            return only_prompt(settings)
         case [Path() as skill] if settings.file_path is None:
             return prompt_file(settings, path_from(skill / SKILL, settings.cwd), asks=False)
     return PromptFile()
@@ -333,6 +337,13 @@ def _not_named(settings: Settings, loaded: LoadedSuites, prompt: PromptFile, tar
         is_there, text = False, {**section, name: prompt.name}
     if not is_there and "targets" not in of_file and target != "skill":
         yield f"  put into the settings file: target: {json.dumps(text, ensure_ascii=False)}"
+
+
+def _sending(prompt: PromptFile) -> str:
+    """How the prompt is sent, if no target is known."""
+    sent = not prompt.is_skill and prompt.settings(f"openai:{model('openai')}").get("target")
+    way = f"{json.dumps(sent, ensure_ascii=False)}, or another that sends or reads {prompt.name}"
+    return phrase(sent and way, "put into the settings file: target: {}")
 
 
 def _next_skill(settings: Settings, suites: Sequence[Suite], here: Path) -> Iterator[str]:

@@ -240,7 +240,9 @@ def _tests(element: XmlElement, display_path: str, suite: str, file: str) -> Ite
         if child.name == "testsuite":
             yield from _tests(child, display_path, suite, file)
         elif child.name == "testcase" and not _is_interrupted(child):
-            name = re.sub(r"\s+", " ", child.attributes.get("name", "")).lstrip()  # a blank at the end may tell two apart
+            name = re.sub(
+                r"\s+", " ", child.attributes.get("name", "")
+            ).lstrip()  # a blank at the end may tell two apart
             classname = child.attributes.get("classname", "").strip()
             if "name" in child.attributes:  # empty for a class as a whole
                 name = name or classname or suite

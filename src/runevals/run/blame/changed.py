@@ -48,7 +48,7 @@ def files_since(commit: str, settings: Settings, loaded: LoadedSuites, *, code: 
     if pairs is None or since_head is None:
         raise ExternalError(f"git cannot tell what changed since {commit[:7]}")
     prompts, suites = {*prompt_files(settings, loaded)}, {*_files_of_suites(settings, loaded)}
-    by_name = settings.target is not None and settings.target.reads_other_files
+    by_name = getattr(settings.target, "reads_other_files", False)
     files, left_out, forms = [], [], []
     rows = where_put_back(pairs, settings, loaded)
     for old, new, place in sorted(rows, key=lambda row: row[1] or row[0] or ""):
