@@ -64,11 +64,9 @@ def with_prompt_changes(
         return changed_files(settings.repository.resolve(), commit) or ()
 
     with Sandbox(workers=1) as sandbox:  # starts nothing until it is used
-        redact = text_redactor(settings, sandbox)
-        changes = [*_changes(settings, loaded, commit, changed, redact)][:MOST_FILES]
+        changes = [*_changes(settings, loaded, commit, changed, text_redactor(settings, sandbox))][:MOST_FILES]
     unread = _unread(settings, loaded, {now for _, now in changed() if now is not None})
-    notices = (*conclusion.report.run.notices, *filter(None, [unread]))
-    run = replace(conclusion.report.run, notices=notices)
+    run = replace(conclusion.report.run, notices=((*conclusion.report.run.notices, *filter(None, [unread]))))
     return replace(conclusion, report=replace(conclusion.report, run=run), prompt_changes=tuple(changes))
 
 

@@ -32,8 +32,7 @@ def rejudged(report: RunReport, display_name: str, request: RunRequest) -> RunRe
         suites.append(replace(suite, cases=cases))
     if not any(suite.cases for suite in suites):
         raise InvalidSettings(f"{display_name}: none of its cases has an answer to the prompts of the suites here")
-    repeat = max(len(case.attempts) for case in report.cases)
-    plan = make_plan(suites, settings.selection, repeat=repeat)
+    plan = make_plan(suites, settings.selection, repeat=max(len(case.attempts) for case in report.cases))
     require_judge(plan, settings)
     numbers = {(c.suite, c.key): {attempt.attempt for attempt in c.attempts} for c in report.cases}
     trials = [trial for trial in plan.trials if trial.attempt in numbers[trial.case.suite, trial.case.key]]

@@ -59,8 +59,7 @@ def requests_of_each(request: RunRequest) -> Sequence[RunRequest]:
         return (request,)
     requests = []
     for name, raw in each_target(request.settings, request.raw).items():
-        settings = _with_own_baseline(resolve(raw), name)
-        requests.append(replace(request, name=name, settings=settings, raw=raw))
+        requests.append(replace(request, name=name, settings=_with_own_baseline(resolve(raw), name), raw=raw))
     return requests
 
 

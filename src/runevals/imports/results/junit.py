@@ -102,7 +102,7 @@ def read(file: OpenedResults, reading: Reading = AS_IT_SAYS) -> ImportedRun:
         started_at=min(known(moment(suite.attributes.get("timestamp")) for suite in _suites(root)), default=None),
         duration_s=_seconds(root) or sum(_seconds(suite) or 0 for suite in root.children),
         notices=(
-            *([f"{plural(again, 'test case')} read as further attempts of others"] if again else []),
+            *filter(None, [phrase(again, f"{plural(again, 'test case')} read as further attempts of others")]),
             *islice(filter(None, map(_unknown_time, tests)), 1),  # one of a kind is enough
         ),
         stopped=next(_why_incomplete(root, tests, file.display_path), ""),

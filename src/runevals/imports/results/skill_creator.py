@@ -9,7 +9,7 @@ from runevals.imports.results.field_map import CheckMap, FieldMap
 from runevals.imports.results.fields import Json
 from runevals.imports.results.opened import OpenedResults
 from runevals.lib.parsing.shapes import object_in
-from runevals.lib.text.numbers import plural
+from runevals.lib.text.numbers import phrase, plural
 
 CONTROLS = ("without_skill", "old_skill", "baseline")  # what a skill is compared with: other runs than the skill's
 _NAMES = ("expectations", "assertion_results", "assertions")  # of the list of checks
@@ -27,7 +27,7 @@ def _is_control(run: Json) -> bool:
 
 def _left_out(documents: Sequence[Json]) -> str:
     controls = sum(map(_is_control, documents[0]["runs"].entries))
-    return _LEFT_OUT.format(plural(controls, "run")) if controls else ""
+    return phrase(controls, _LEFT_OUT.format(plural(controls, "run")))
 
 
 def _of_folders(documents: Sequence[Json], path: Path) -> list[Json]:

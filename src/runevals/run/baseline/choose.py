@@ -243,8 +243,7 @@ def with_remarks(conclusion: Conclusion, stored: StoredBase, settings: Settings)
     findings = []
     if conclusion.comparison is not None:
         remarks = _remarks(stored, conclusion.report, conclusion.comparison, settings.rules.regression)
-        comparison = replace(conclusion.comparison, remarks=tuple(remarks))
-        conclusion = replace(conclusion, comparison=comparison)
+        conclusion = replace(conclusion, comparison=replace(conclusion.comparison, remarks=tuple(remarks)))
     elif stored.unreadable is not None:
         findings.append(_not_known(Reason.BASE_MISSING, f"there is no base to compare with: {stored.unreadable}"))
     if settings.removed_targets:

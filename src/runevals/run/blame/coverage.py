@@ -44,7 +44,6 @@ def coverage_plan(base: str, request: RunRequest, *, deterministic: bool, code: 
     hunks = [n for n, hunk in enumerate(change.hunks) if hunk.kind == "changed" or n in added]
     cases = [(case.suite, case.key) for case in make_plan(request.suites.suites, settings.selection).cases]
     runs = 1 if deterministic else settings.measure.repeat
-    of_one = calls_of_attempt(settings, request.suites)
     plan = CoveragePlan(
         base=base,
         files=files,
@@ -53,7 +52,7 @@ def coverage_plan(base: str, request: RunRequest, *, deterministic: bool, code: 
         added=added,
         cases=tuple(cases),
         runs=runs,
-        calls=of_one * runs * (len(hunks) + 1) if hunks else 0,
+        calls=calls_of_attempt(settings, request.suites) * runs * (len(hunks) + 1) if hunks else 0,
         deterministic=deterministic,
     )
     most = settings.measure.limits.calls

@@ -144,7 +144,6 @@ class PutBackRunner(Struct, kw_only=True):
         run = self.request.settings
         here = with_own_packages(resolve(self.words), run.repository)
         measure = replace(here.measure, limits=run.measure.limits, cache=run.measure.cache)
-        redaction = replace(here.redaction, redact_patterns=run.redaction.redact_patterns)
         return replace(
             here,
             not_from=run.repository,
@@ -152,7 +151,7 @@ class PutBackRunner(Struct, kw_only=True):
             no_judge=run.no_judge,
             measure=replace(measure, cache_target=False, repeat=1),
             rules=run.rules,
-            redaction=redaction,
+            redaction=replace(here.redaction, redact_patterns=run.redaction.redact_patterns),
         )
 
     def _close(self) -> None:

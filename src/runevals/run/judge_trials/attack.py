@@ -113,10 +113,9 @@ def _case(name: str, answer: str, document: Mapping[str, Any], spec: EvaluatorSp
 def _judged(case: CaseReport) -> AttackScore:
     results = [result for attempt in case.attempts for turn in attempt.turns for result in turn.results]
     scores = [result.value for result in results if result.value is not None]
-    passed = sum(result.outcome is Outcome.PASSED for result in results)
     return AttackScore(
         name=case.key,
         score=float(median(scores)) if scores else None,
-        passed=2 * passed > len(results),
+        passed=2 * sum(result.outcome is Outcome.PASSED for result in results) > len(results),
         error=None if scores else first_error(case),
     )

@@ -203,12 +203,11 @@ def predicted(suite: Suite) -> Prediction:
         *([suite.smallest("a category", of_some(suite.parts))] if suite.parts else []),
         whole,
     ]
-    unchanged = suite.shares(of_all, 0.0, MORE * suite.simulations)
     return Prediction(
         cases=len(suite.odds),
         runs=sum(one.runs for one in suite.odds),
         simulated=MORE * suite.simulations,
-        unchanged=unchanged,
+        unchanged=suite.shares(of_all, 0.0, MORE * suite.simulations),
         detectable=(*detectable, suite.smallest("every case", gain_of_all, "improved")),
         repairs=sorted(_repairs(suite, whole), key=lambda repair: repair.runs),
         dead=[one.case.key for one in suite.odds if not one.passes],

@@ -140,8 +140,7 @@ def _require_apart(keys: Sequence[tuple[str, str]]) -> None:
 
 def _with_whole_name(case: CaseReport) -> CaseReport:
     """A name that is the beginning of the prompt as the whole prompt, as a pattern cannot match a part."""
-    turns = turns_of(case)
-    line = one_line(next((turn.prompt for turn in turns), ""))
+    line = one_line(next((turn.prompt for turn in turns_of(case)), ""))
     beginning = case.name.removesuffix("…")
     at = -1 if beginning == case.name else line.find(beginning)  # what is sent may have more before the prompt
     return case if at < 0 else replace(case, name=line[at:])

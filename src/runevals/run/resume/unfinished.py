@@ -71,8 +71,7 @@ class UnfinishedRun:
             try:
                 with Sandbox(workers=1) as sandbox:  # for the patterns; it starts nothing without any
                     redact = text_redactor(targets[0], sandbox, targets[1:])
-                    signed = SignedCache(log, self._secret or b"")
-                    yield Journal(cache=signed, side="head", redact=redact)
+                    yield Journal(cache=SignedCache(log, self._secret or b""), side="head", redact=redact)
             finally:
                 nothing = log.count() == 0
                 log.close()

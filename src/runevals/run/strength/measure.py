@@ -277,8 +277,7 @@ class _Asking:
         form = all(isinstance(leaf, Bound) or leaf.name in FORMS for leaf in leaves(check.evaluator))
         for kind in _KINDS.get(family, _OF_TEXT):
             rows = passed.get(kind, ())
-            through = any(False not in row for row in rows)
-            if _is_passed(kind, answers) and (through or not form):
+            if _is_passed(kind, answers) and (any(False not in row for row in rows) or not form):
                 why, advice = FORM if form else ADVICE[kind]
                 self._report("weak check", of, place, f"it passes {kind}: {why}; {advice}")
                 return
