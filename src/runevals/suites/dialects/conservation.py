@@ -24,7 +24,7 @@ from runevals.suites.dialects.checking import in_cases, sorted_by_position
 from runevals.suites.dialects.options import LoadOptions
 
 _DESCRIBES = re.compile(
-    r"(?i)^(?:x-|_|\$|<<)|desc|note|comment|metric|label|title|name|author|owner|version|licen[cs]e|tags?$|keywords|meta"
+    r"(?i)^(?:x-|_|\$|<<)|desc|note|comment|metric(?!s)|label|title|name|author|owner|version|licen[cs]e|tags?$|keywords|meta"
     r"|source|created|updated|date|url$|summary|^about$|^id$|^kind$|language|^why$|rationale|^split$|^stratum$"
 )
 # Words in a key that say what must hold, whoever named it: `required_sections`, `mustContain`.
