@@ -312,6 +312,15 @@ def test_a_folder_without_settings_names_the_projects_below_it(projects, runeval
     assert not (projects.path / "runevals.yaml").exists()
 
 
+def test_a_project_whose_suites_are_of_those_below_it_is_told_so(projects, runevals):
+    """Two skills were begun in turn: each is a project by now, and so is the folder above them."""
+    (projects.path / "evals.json").unlink()
+    projects.write("runevals.yaml", "version: 1\n")
+    way = "settings lie in search, support: run all by runevals --all-projects, or one in its folder; a settings"
+    code, out, err = runevals()
+    ended(code, 2, out + err, "no suite found", f"{way} file makes this folder one, too: remove it")
+
+
 def test_in_the_folder_of_the_suites_the_settings_above_are_named(projects, runevals, monkeypatch):
     projects.write("support/evals/evals.json", SUITE)
     monkeypatch.chdir(projects.path / "support/evals")

@@ -236,3 +236,9 @@ def test_a_placebo_has_the_length_and_the_front_matter_of_its_skill(body):
 
 def test_of_a_skill_without_front_matter_all_is_replaced():
     assert placebo("Say yes.\n") == "The plove"
+
+
+def test_without_a_target_the_ways_to_one_are_named(skill, runevals):
+    skill.write("runevals.yaml", "version: 1\n")
+    code, _, err = runevals(*AGAINST)
+    assert (code, "nothing says what to run the suite against" in err) == (2, True), err

@@ -17,6 +17,7 @@ from runevals.run.live import live_target
 from runevals.run.measurement import OtherSide
 from runevals.run.request import RunRequest
 from runevals.run.sides import open_side
+from runevals.run.world.build import no_target
 from runevals.settings.target_names import PLACEBO_SKILL
 from runevals.suites.load import LoadedSuites
 from runevals.suites.selection import is_selected
@@ -62,6 +63,8 @@ def _without_skill(request: RunRequest, folder: Path) -> RunRequest:
     """
     settings = request.settings
     option = f"--against {settings.compare.against}"
+    if settings.target is None and not settings.evaluate_only:
+        raise no_target(settings)
     if (live := live_target(settings)) is None:
         raise InvalidSettings(f"{option}: recorded answers cannot be asked for again without it; {LEAVE_OUT}")
     is_placebo = settings.compare.against == PLACEBO_SKILL

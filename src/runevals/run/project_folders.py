@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from runevals.lib.checkout import repository_root
 from runevals.lib.storage.files import path_from
-from runevals.lib.text.numbers import short_list
+from runevals.lib.text.numbers import phrase, short_list
 from runevals.records.errors import ExternalError, InvalidSettings
 from runevals.repository import git
 from runevals.repository.git_changes import renamed_files
@@ -63,11 +63,11 @@ def folders_in(cwd: Path) -> list[str]:
 
 
 def way_to_projects(cwd: Path) -> str:
-    """What to do in a folder that is none of the projects below it; empty if there are none."""
+    """What to do in a folder that is none of the projects below it, or has no suites; empty if there are none."""
     names = folders_in(cwd)
-    if not names or "." in names:
-        return ""
-    return f"\nsettings lie in {short_list(names, 5)}: run all by runevals --all-projects, or one in its folder"
+    own = phrase("." in names, "; a settings file makes this folder one, too: remove it if its suites are theirs")
+    below = short_list(sorted({*names} - {"."}), 5)
+    return phrase(below, f"\nsettings lie in {{}}: run all by runevals --all-projects, or one in its folder{own}")
 
 
 def _settings_files(

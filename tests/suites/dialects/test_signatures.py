@@ -43,7 +43,7 @@ OTHERS = [
     ({"dataset": {"local_uri": "x.jsonl"}, "evaluators": ["builtin.a"]}, "an evaluation of Microsoft Foundry"),
     ([{"query": "hi", "expected_tool_use": [], "reference": "Hello"}], "a test of Google's ADK"),
     ([{"name": "n", "data": [{"query": "hi"}], "initial_session": {}}], "a test of Google's ADK"),
-    ({"eval_set_id": "e", "eval_cases": [{"conversation": []}]}, "a test of Google's ADK"),
+    ({"eval_set_id": "e", "eval_cases": [{"conversation": []}]}, "an eval set of Google's ADK"),
     ({"version": "1", "defaults": {}, "tasks": [{"name": "t", "instruction": "x"}]}, "an eval of skillgrade"),
     ({"scenarios": [{"name": "s", "prompt": "x", "rubric": ["y"]}]}, "an eval of skill-validator"),
     ({"m": {"id": "m.v0"}, "m.v0": {"class": "evals:Match", "args": {}}}, "a registry of OpenAI Evals"),
@@ -125,7 +125,8 @@ def test_a_file_that_is_called_as_agentvs_is_one_of_its_evals(document):
     ("name", "told"),
     [
         ("test_a.py", "is a program (*.py), not a suite: run it with its own tool (pytest, Inspect, DeepEval, …)"),
-        ("promptfooconfig.ts", "is a program (*.ts), not a suite: "),
+        ("promptfooconfig.mts", "is a program of promptfoo (promptfooconfig.*[jt]s), not a suite: "),
+        ("config.ts", "is a program (*.ts), not a suite: "),
         ("chat.prompty", "is a prompt (*.prompty), not a suite: name it as `target.prompt_file`"),
         ("chat.prompt", "is a prompt (*.prompt), not a suite: name it as `target.prompt_file`"),
         ("pyproject.toml", "is a file of settings (*.toml), not a suite: a suite is JSON, YAML"),

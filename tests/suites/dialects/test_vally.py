@@ -89,7 +89,7 @@ def test_a_grader_with_a_key_that_is_not_read_is_lost(kind, key):
     for grader in (of_config, {"type": kind, "config": CONFIGS[kind], key: 1}):
         suite = suite_of(grader, {"type": "completed"}, {"type": "completed"})
         (message,) = lost(suite)
-        assert message.startswith(f"{kind}: unknown key")
+        assert message.startswith(f"{kind}: no equal here for '{key}'")
         assert len(suite.cases[0].turns[0].checks) == 2
 
 
@@ -100,7 +100,10 @@ def test_a_grader_with_a_key_that_is_not_read_is_lost(kind, key):
         ({"type": "file-exists", "config": {"path": "*.go"}}, "looks for files by a pattern"),
         ({"type": "prompt", "config": {"prompt": "p", "scoring": "binary"}}, 'must be "scale_1_5"'),
         ({"type": "prompt"}, "has neither a prompt nor a rubric"),
-        ({"type": "tool-calls", "config": {"required": [{"name": "a", "result": "b"}]}}, "unknown key 'result'"),
+        (
+            {"type": "tool-calls", "config": {"required": [{"name": "a", "result": "b"}]}},
+            "no equal here for 'result'",
+        ),
         ({"type": "run-command", "config": {"command": "x", "expected_exit_code": 1}}, "must be 0, but is 1"),
         ({"type": "completed", "turn": 1}, "is of turn 1, and the last one is 0"),
     ],

@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from runevals.lib.nullable import if_known, without
 from runevals.lib.parsing.canonical import canonical
 from runevals.lib.parsing.json_forms import json_in
-from runevals.lib.parsing.shapes import is_whole, list_in, object_in, text_in
-from runevals.lib.parsing.source import JsonPath, Source, pointer
+from runevals.lib.parsing.shapes import is_whole, list_in, object_in, objects_in, text_in
+from runevals.lib.parsing.source import Source, pointer
 from runevals.lib.text.escape import one_line
 from runevals.lib.text.suggest import did_you_mean
 from runevals.lib.text.variables import VARIABLE, fill_variables
-from runevals.records import LABELS, Case, Message, Suite, Turn
+from runevals.records import LABELS, Case, FileProblem, Message, Suite, Turn
 from runevals.records.errors import UnrecognisedSuite
 from runevals.suites.dialects import checking
 from runevals.suites.dialects.options import LoadOptions
@@ -44,12 +44,22 @@ def recognises(value: object) -> bool:
     return isinstance(document.get("messages"), list) and not _MARKS.isdisjoint(document)
 
 
+def _without_question(source: Source, document: object) -> list[FileProblem]:
+    """What is wrong with messages that end with an answer."""
+    roles = [one.get("role") for one in objects_in(object_in(document).get("messages"))]
+    if roles[-1:] in ([], ["user"]):
+        return []
+    message = "the last message must be the user's: it is the prompt that is answered"
+    return [source.problem(("messages", len(roles) - 1, "role"), message)]
+
+
 def load(source: Source, options: LoadOptions) -> Suite:  # noqa: ARG001 - a dialect's signature
     """A prompt file → suite, with every problem found. Raises UnrecognisedSuite for one without test data."""
     document: Any = source.value
     if not object_in(document).get("testData"):
         message = "has no testData: it is a prompt, not a suite; add testData, or name it as `target.prompt_file`"
-        raise UnrecognisedSuite([source.problem((), message, rule="unknown-format")])
+        problem = source.problem((), message, rule="unknown-format")
+        raise UnrecognisedSuite([problem, *_without_question(source, document)])
     problems = checking.schema_problems(source, NAME)[0]
     cases: list[Case] = []
     messages: tuple[Message, ...] = ()
@@ -78,10 +88,7 @@ class _Reader(checking.Reader, frozen=True, kw_only=True):
     @classmethod
     def of(cls, source: Source, document: Mapping[str, Any]) -> _Reader:
         names = tuple(dict.fromkeys(name for entry in document["testData"] for name in entry))
-        file = checking.Reader(source=source)
-        if document["messages"][-1]["role"] != "user":
-            json_path: JsonPath = ("messages", len(document["messages"]) - 1, "role")
-            file.wrong(json_path, "the last message must be the user's: it is the prompt that is answered")
+        file = checking.Reader(source=source, problems=_without_question(source, document))
         declared = document.get("evaluators", ())
         return cls(
             source=source,

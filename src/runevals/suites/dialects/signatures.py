@@ -114,6 +114,10 @@ SIGNATURES: tuple[Signature, ...] = (
         "its queries are one conversation: write them as the `turns` of an eval document (docs/suites.md)",
         ("[].query", "[].expected_tool_use|[].expected_intermediate_agent_responses"),
         ("[].data.[].query", "[].initial_session|[].name"),
+    ),
+    *_other(
+        "an eval set of Google's ADK",
+        "make an item of an eval document of each case, with its conversation as `turns` (docs/suites.md)",
         ("eval_set_id", "eval_cases.[].conversation"),
     ),
     *_other(
@@ -200,6 +204,7 @@ SIGNATURES: tuple[Signature, ...] = (
         "`runevals compare BASE {path}` compares them, `runevals report {path}` shows them",
         ("format_version", "tool", "cases"),
     ),
+    *_other("a program of promptfoo", _GATE, ("/promptfooconfig.*[jt]s",)),
     *_other(
         "a program",
         "run it with its own tool (pytest, Inspect, DeepEval, …), and `runevals gate` the results",

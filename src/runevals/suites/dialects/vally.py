@@ -56,6 +56,7 @@ def load(source: Source, options: LoadOptions) -> Suite:
     document: Any = source.value
     complaints = [*zip(*checking.schema_problems(source, NAME), strict=True)]
     lost = {at[:4]: problem.message for problem, at in reversed(complaints) if len(at) > 3 and at[2] in _CHECKS}
+    lost = {at: message.replace("unknown key", "no equal here for") for at, message in lost.items()}
     wrong = {at: problem for problem, at in complaints if at[:4] not in lost}
     reader = _Reader(source=source, options=options, document=document, lost=lost, problems=[*wrong.values()])
     valid = checking.valid_entries(wrong, (_LIST,), document[_LIST])
