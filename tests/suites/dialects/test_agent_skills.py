@@ -35,6 +35,16 @@ def test_a_suite_is_named_for_the_skill_above_it(project):
     assert triggers.cases[0].turns[0].checks[0].options == {"skill": "notes", "should_trigger": True}
 
 
+def test_what_is_wrong_is_not_warned_of_as_well(project):
+    project.write("notes/SKILL.md", SKILL)
+    project.write("notes/evals/evals.json", {**SUITE, "scenarios": [{"prompt": "Sing"}], "models": ["m"]})
+    suite = read(project, "notes/evals/evals.json")
+    assert [(one.level, one.pointer) for one in suite.problems if one.pointer] == [
+        ("error", "/scenarios"),
+        ("warning", "/models"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("query", "problem"),
     [

@@ -351,8 +351,10 @@ def joined_suites(suites: Sequence[Suite], name: str, dialect: str, **others: An
 
 
 def sorted_by_position(problems: Iterable[FileProblem]) -> tuple[FileProblem, ...]:
-    """Problems as a reader of the file meets them."""
-    return tuple(sorted(problems, key=lambda problem: (problem.location.line or 0, problem.location.column or 0)))
+    """Problems as a reader of the file meets them; what is wrong is not warned of as well."""
+    met = sorted(problems, key=lambda problem: (problem.location.line or 0, problem.location.column or 0))
+    wrong = {(problem.location.file, problem.pointer or None) for problem in met if problem.level == "error"}
+    return tuple(one for one in met if one.level == "error" or (one.location.file, one.pointer) not in wrong)
 
 
 def _number(value: object) -> float | None:
