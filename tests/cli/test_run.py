@@ -1108,3 +1108,12 @@ def test_columns_of_rows_are_named_one_by_one_or_in_the_settings(project, runeva
     assert runevals(*gate, *words)[0] == 1
     project.write("runevals.yaml", {"version": 1, "columns": ["id=case", "score=f1", "score=wer<=0.2"]})
     assert runevals(*gate)[0] == 1
+
+
+def test_a_suite_that_was_moved_is_named_with_its_new_place(project, runevals):
+    project.write("runevals.yaml", "suites: [evals/cases.json]\ntarget: python:agent.py:answer\n")
+    project.write("checks/cases.json", SUITE)
+    code, _, err = runevals()
+    ended(
+        code, 2, err, "evals/cases.json: there is no such file", 'in the settings: suites: ["checks/cases.json"]'
+    )

@@ -241,13 +241,13 @@ def test_a_settings_file_and_the_folder_of_its_suites_that_are_renamed_at_once_a
 
 @pytest.mark.parametrize(
     "words",
-    [["search"], ["--config", "search/runevals.yaml"], ["--resume"], ["--open"], ["-o", "/tmp/out.json"]],
+    [["search"], ["--config", "search/runevals.yaml"], ["--resume"], ["--open"], ["--output", "/tmp/out.json"]],
     ids=lambda words: words[0],
 )
 def test_what_names_one_project_is_refused(projects, runevals, words):
-    code, _, err = runevals(*words, "--all-projects")
+    code, _, err = runevals("--all-projects", *words)
     assert code == 2
-    assert "not with --all-projects" in err
+    assert f"{words[0]}" in err.partition(": not with --all-projects")[0]
 
 
 FORGED = """

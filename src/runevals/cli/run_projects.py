@@ -13,6 +13,7 @@ from runevals.cli.terminal import tell
 from runevals.github.this_job import change_event, require_own_code
 from runevals.github.workflow import to_run
 from runevals.lib.terminal import say
+from runevals.lib.text.escape import one_line
 from runevals.lib.text.numbers import phrase
 from runevals.records.errors import INTERRUPTED, InvalidSettings
 from runevals.reports import VERDICT
@@ -67,7 +68,7 @@ def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProjec
 def _require_alone(options: Mapping[str, Any], paths: tuple[str, ...]) -> None:
     """Raises InvalidSettings for options that only one project can have."""
     flags = {"opened": "open", "watched": "watch"}
-    used = ["PATH"] if paths else []
+    used = [one_line(path) for path in paths]
     used += [
         f"--{flags.get(name, name).replace('_', '-')}"
         for name in _OF_ONE

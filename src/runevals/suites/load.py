@@ -104,8 +104,7 @@ def load_suites(request: LoadRequest) -> LoadedSuites:
     try:
         return require_suites(*read_suites(request))
     except NoSuiteFound as error:
-        candidates = () if request.entries else tuple(_candidates(request))
-        shapes = {path: _shape_of(path, os.path.relpath(path, request.cwd)) for path in candidates}
+        shapes = {path: _shape_of(path, os.path.relpath(path, request.cwd)) for path in _candidates(request)}
         paths = [os.path.relpath(path, request.cwd) for path, one in shapes.items() if one is True]
         lines = [str(error)]
         if paths:
