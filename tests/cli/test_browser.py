@@ -71,6 +71,10 @@ def test_view_opens_the_page_of_a_document(runevals, project):
     assert opened == (project.path / "head.html").as_uri()
     assert (project.path / "head.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     assert runevals("view", "nothing.html")[0].returncode == 2
+    assert runevals("view", "head.json")[1] == opened, "its own page is written again"
+    project.write("head.html", "my own notes")
+    assert runevals("view", "head.json")[1] == (project.path / "head-2.html").as_uri()
+    assert (project.path / "head.html").read_text(encoding="utf-8") == "my own notes"
 
 
 def test_without_a_browser_the_page_is_named(runevals, project):

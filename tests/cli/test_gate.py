@@ -779,3 +779,10 @@ def test_sides_with_other_names_of_columns_are_read_each_by_its_own(project, run
     ended(code, 0, out + err, "20 of 20 cases pass")
     code, out, err = runevals("gate", "r.csv", "--baseline", "main.json", *names)
     ended(code, 1, out + err, "The pass rate of 20 cases fell by 45.0 points")
+
+
+def test_the_baseline_is_no_run_of_the_change(results, runevals):
+    """As `gate *.xml --baseline main.xml` names it."""
+    results.write("main.xml", junit())
+    code, out, _ = runevals("gate", "main.xml", "one.xml", "--baseline", "main.xml")
+    ended(code, 1, out, "1 of 40 cases regressed", "main.xml is the baseline, and does not count as a run")

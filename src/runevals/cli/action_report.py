@@ -284,12 +284,11 @@ def mark_cases(marks: Sequence[Mark], settings: Settings, environment: Mapping[s
 def paths(files: Mapping[str, Sequence[Path]], settings: Settings) -> dict[str, str]:
     """The outputs that name files, one path a line. A later step may upload what a link leads to."""
     workspace = settings.cwd.resolve()
-    names = (*(reporter.NAME for reporter in REPORTERS), "pages", "comment_body")
     return {
         f"{name}_path": "\n".join(
             path.relative_to(workspace).as_posix() for path in files.get(name, ()) if is_plain(path)
         )
-        for name in names
+        for name in (*(reporter.NAME for reporter in REPORTERS), "pages", "comment_body")
     }
 
 

@@ -215,11 +215,10 @@ def _drawn(tally: Tally, console: Console) -> RenderableType:
     from rich.text import Text
 
     words = "  ".join(filter(None, [f"{tally.done}/{tally.total} {tally.counts}", tally.left]))
-    phase = phrase(tally.phase, "{} ")
-    room = min(40, console.width // 5, console.width - len(phase) - len(words) - 2)
+    room = min(40, console.width // 5, console.width - len(phrase(tally.phase, "{} ")) - len(words) - 2)
     line = Table.grid(padding=(0, 1, 0, 0))
     bar = [ProgressBar(total=max(tally.total, 1), completed=tally.done, width=room)] if room >= 8 else []
-    line.add_row(*([Text(tally.phase)] if phase else []), *bar, Text(words))
+    line.add_row(*map(Text, filter(None, [tally.phase])), *bar, Text(words))
     waiting = terminal_text(tally.waiting)
     above = [Text(tally.subject, style="dim", no_wrap=True, overflow="ellipsis")] if tally.subject else []
     return Group(*above, line, *[Text(waiting, style="yellow")] if waiting else [])

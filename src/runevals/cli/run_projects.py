@@ -39,10 +39,9 @@ def run_projects(options: dict[str, Any], paths: tuple[str, ...], run: RunProjec
     words = raw_settings(options)
     require_own_code(words)
     event, ref = change_event(words), options["base"]
-    side = protected_side(words, event, ref)
     inside = to_run(
         (project, settings_of(project, words, protected_side(settings_of(project, words), event, ref)))
-        for project in projects_apart(words, side)
+        for project in projects_apart(words, protected_side(words, event, ref))
     )
     codes: dict[str, int] = {}
     for project, of_project in inside:

@@ -41,11 +41,6 @@ def schema_of(name: str) -> Mapping[str, Any]:
     return OF_TYPES[name]() if name in OF_TYPES else schema(*SCHEMAS[name])
 
 
-def for_an_editor(name: str) -> Mapping[str, Any]:
-    """The JSON Schema with this name, with all evaluators and the meaning of each key."""
-    return OF_TYPES[name]() if name in OF_TYPES else for_editors(*SCHEMAS[name], HELP)
-
-
 @click.command("schema")
 @click.argument("name", required=False, shell_complete=completing(lambda: NAMES))
 @click.option("--write", "folder", metavar="FOLDER", help="Write them all into this folder, as NAME.schema.json.")
@@ -74,4 +69,5 @@ def command(name: str | None, folder: str | None) -> None:
 
 
 def _text(name: str) -> str:
-    return json.dumps(for_an_editor(name), indent=2, ensure_ascii=False)
+    schema = OF_TYPES[name]() if name in OF_TYPES else for_editors(*SCHEMAS[name], HELP)
+    return json.dumps(schema, indent=2, ensure_ascii=False)

@@ -8,8 +8,10 @@ import click
 
 from runevals.cli.browser import open_in_browser
 from runevals.cli.options import kept_folder
+from runevals.cli.output import unused
 from runevals.lib.terminal import say
 from runevals.records.errors import InvalidSettings
+from runevals.reports.html import page_part
 from runevals.reports.past_results import age
 from runevals.reports.publish import publish
 from runevals.reports.results_document import read_conclusion
@@ -41,12 +43,14 @@ def _newest() -> Path:
 
 
 def _page(document: Path) -> Path:
-    """A page as it is; for a results document the page beside it, which is written first."""
+    """A page as it is; for a results document the page beside it, which is written first, again if it is there."""
     if document.name.lower().endswith((".html", ".htm")):
         if not document.is_file():
             raise InvalidSettings(f"{document} is not a file")
         return document
 
-    page = document.with_suffix(".html")
+    page, begins = document.with_suffix(".html"), page_part("page.html").partition("$")[0].encode()
+    if not (page.is_file() and page.read_bytes().startswith(begins)):  # a file of somebody else stays
+        (page,) = unused([page])
     publish(read_conclusion(document), [page], was_read=True)
     return page

@@ -278,8 +278,7 @@ def _of(
     workflow = quote(query.workflow, safe="")
     path = f"/repos/{query.repository}/actions/workflows/{workflow}/runs"
     newest_first = api.items(path, READ_RUNS, "workflow_runs", **parameters)
-    trusted = among_many(newest_first, partial(_is_trusted, query=query))
-    for run in islice(trusted, most):
+    for run in islice(among_many(newest_first, partial(_is_trusted, query=query)), most):
         if (run["status"] == "completed") == finished:
             yield _stored_run(run, behind)
 

@@ -141,8 +141,7 @@ class Assertions(Struct, frozen=True, kw_only=True):
             converted = self._as_code(plain, assertion, test, at) or self._as_evaluator(assertion, test, at)
         self._note_grader(assertion, at)
         weight = {"weight": assertion["weight"]} if is_number(assertion.get("weight")) else {}
-        negation = {"not": True} if kind != plain and equivalent(kind) is None else {}
-        return {**converted, **weight, **negation}
+        return {**converted, **weight, **({"not": True} if kind != plain and equivalent(kind) is None else {})}
 
     def _require_convertible(self, assertion: Mapping[str, Any], at: str, read: Collection[str] = ()) -> None:
         """Raises NoEquivalent if it only measures, or for a key that decides; another key may be a remark."""

@@ -93,7 +93,7 @@ def _of_row(row: Mapping[str, Any]) -> dict[str, Any]:
     test: dict[str, Any] = {"vars": {}, "assert": [], "options": {}, "metadata": {}}
     for name, cell in ((str(name).strip(), cell or "") for name, cell in row.items()):
         if name.startswith("__expected"):
-            test["assert"] += [from_cell(cell)] if cell.strip() else []
+            test["assert"] += map(from_cell, filter(str.strip, [cell]))
         elif name in ("__prefix", "__suffix"):
             test["options"][name[2:]] = cell
         elif name == "__description":

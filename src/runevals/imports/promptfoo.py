@@ -160,8 +160,7 @@ class _Samples(Struct, frozen=True, kw_only=True):
     def _asserted(self, test: Test) -> ConvertedAssertions:
         for key in sorted(test.rest):
             self.remarks.not_converted(test.location, f"'{key}' has no equivalent in runevals")
-        read = _OPTIONS | _TRANSFORMS if test.asserted else _OPTIONS
-        for key in sorted(test.options.keys() - read):
+        for key in sorted(test.options.keys() - (_OPTIONS | _TRANSFORMS if test.asserted else _OPTIONS)):
             self.remarks.not_converted(test.location, f"options.{key} has no equivalent in runevals")
         for name, value in test.values.items():
             if "{{" in text_in(value):

@@ -72,10 +72,9 @@ class Provider(Struct, frozen=True, kw_only=True):
         """The functions that the model may call, each with a name and a schema of its parameters."""
         entries = [*list_in(self.config.get("tools")), *list_in(self.config.get("functions"))]
         declared = [inner for one in entries for inner in list_in(one.get("functionDeclarations")) or [one]]
-        functions = [one.get("function", one) for one in declared]
         return [
             {"name": one["name"], "parameters": _lower_types(one.get("parameters", one.get("input_schema", {})))}
-            for one in objects_in(functions)
+            for one in objects_in([one.get("function", one) for one in declared])
             if isinstance(one.get("name"), str)
         ]
 

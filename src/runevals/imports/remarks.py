@@ -40,8 +40,7 @@ def remark_lines(remarks: Collection[Remark]) -> Iterator[str]:
 
 def _kind(remark: Remark) -> Remark:
     """The remark without the numbers of tests and assertions; one that only differs without its place."""
-    location = re.sub(r"\d+", "…", remark.location) if remark.level == "lost" else ""
-    return replace(remark, location=location)
+    return replace(remark, location=(re.sub(r"\d+", "…", remark.location) if remark.level == "lost" else ""))
 
 
 class Remarks(Struct, frozen=True):

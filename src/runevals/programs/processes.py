@@ -162,8 +162,8 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
     """The environment of a program: `variables`, with the home of its user."""
     if _state.account is None:
         return dict(variables)
-    names = {"USER": "runevals", "LOGNAME": "runevals"}  # no file of users knows its number
-    return {**names, **variables, **without_none(HOME=_state.account.home)}
+    home = without_none(HOME=_state.account.home)
+    return {"USER": "runevals", "LOGNAME": "runevals", **variables, **home}  # no file of users knows its number
 
 
 def open_to_programs(folder: Path) -> None:

@@ -407,8 +407,7 @@ class RunReport(Struct, frozen=True, kw_only=True, gc=False):
                 if attempt.unchecked:
                     counts[NO_CHECKS.code] = counts.get(NO_CHECKS.code, 0) + 1
                 for turn in attempt.turns:
-                    own = [turn.error] if turn.error else [result.error for result in turn.results]
-                    for problem in own:
+                    for problem in [turn.error] if turn.error else [result.error for result in turn.results]:
                         if problem is not None and problem.code != WORKSPACE_BROKEN:
                             counts[problem.code] = counts.get(problem.code, 0) + 1
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

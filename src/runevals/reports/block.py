@@ -290,7 +290,6 @@ def data(block: Block, target: str = "") -> list[dict[str, Any]]:
 
 
 def _row_data(block: Block, row: CauseRow) -> dict[str, Any]:
-    examples = [block.example_of(name) for name in row.examples[:MOST_EXAMPLES]]
     return {
         "what": _what(row),
         "cases": row.cases,
@@ -302,7 +301,7 @@ def _row_data(block: Block, row: CauseRow) -> dict[str, Any]:
                 "runs": example.runs,
                 "difference": list(difference(example)),
             }
-            for example in examples
+            for example in [block.example_of(name) for name in row.examples[:MOST_EXAMPLES]]
         ],
     }
 

@@ -82,14 +82,13 @@ def _top(conclusion: Conclusion) -> Facts:
         cost = f"{money(base.totals.cost_usd)} → {cost}"
     if report.totals.judge_cost_usd is not None:
         cost = f"{cost}, judge {money(report.totals.judge_cost_usd)}"
-    runs = f", {run.repeat} runs each" if run.repeat > 1 else ""
     return [
         ("Suite", suite_names(run.suites)),
         ("Base", "" if comparison is None else _of(comparison)),
         ("Head", f"{run.ref or ''} {(run.commit or '')[:7]}".strip()),
         ("Target", target_name(run.target)),
         ("Judge", "" if run.judge is None else target_name(run.judge)),
-        ("Cases", plural(report.totals.cases, "case") + runs),
+        ("Cases", plural(report.totals.cases, "case") + (f", {run.repeat} runs each" if run.repeat > 1 else "")),
         ("Strength", conclusion.strength),
         ("Cost", cost),
         ("Ran", f"{moment(run)}, {seconds(run.duration_s)}"),

@@ -315,10 +315,9 @@ def footer(conclusion: Conclusion) -> list[str]:
     """What was measured, and how: the last line, in pieces."""
     report, run = conclusion.report, conclusion.report.run
     costs = report.totals.cost_usd, report.totals.judge_cost_usd
-    judge = None if run.judge is None else run.judge.model or run.judge.type
     pieces: dict[str, Sequence[str | None]] = {
         "": [suite_names(run.suites), target_name(run.target), plural(report.totals.cases, "case")],
-        "judge ": [judge],
+        "judge ": [None if run.judge is None else run.judge.model or run.judge.type],
         "cost ": [money(costs[0])],
         "judge's cost ": [money(costs[1])],
         "prices as of ": [run.prices if any(costs) else None],

@@ -329,8 +329,7 @@ def file_at(repository: Path, commit: str, path: str) -> bytes | None:
 
 def files_at(repository: Path, commit: str, paths: Sequence[str]) -> list[bytes | None]:
     """The contents of several files of a commit, as `file_at`."""
-    objects = _objects_at(repository, commit, paths)
-    return [content if kind == b"blob" else None for kind, _, content in objects]
+    return [content if kind == b"blob" else None for kind, _, content in _objects_at(repository, commit, paths)]
 
 
 def files_in(repository: Path, commit: str, folder: str) -> list[str]:

@@ -75,8 +75,7 @@ def _files_read(tree: trees.Tree, read: PathsRead) -> dict[str, str]:
 
 def _attributes(tree: trees.Tree, files: Iterable[str]) -> Iterator[str]:
     """The attribute files that determine which bytes git writes for these files."""
-    folders = {str(above) for file in files for above in PurePosixPath(file).parents}
-    for folder in folders:
+    for folder in {str(above) for file in files for above in PurePosixPath(file).parents}:
         path = ".gitattributes" if folder == "." else f"{folder}/.gitattributes"
         if (kind := tree.kind(path)) is not None:
             if kind != "file":

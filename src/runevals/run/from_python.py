@@ -237,8 +237,7 @@ def _plain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _item(row: Mapping[str, Any]) -> dict[str, Any]:
     item = {theirs: row[ours] for ours, theirs in _NAMES.items() if row.get(ours)}
-    own = {"evaluators": _by_name(row["checks"])} if row.get("checks") else {}
-    return {"prompt": "", **item, **own}
+    return {"prompt": "", **item, **({"evaluators": _by_name(row["checks"])} if row.get("checks") else {})}
 
 
 def _with_columns(

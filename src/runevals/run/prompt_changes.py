@@ -66,7 +66,7 @@ def with_prompt_changes(
     with Sandbox(workers=1) as sandbox:  # starts nothing until it is used
         changes = [*_changes(settings, loaded, commit, changed, text_redactor(settings, sandbox))][:MOST_FILES]
     unread = _unread(settings, loaded, {now for _, now in changed() if now is not None})
-    run = replace(conclusion.report.run, notices=((*conclusion.report.run.notices, *filter(None, [unread]))))
+    run = replace(conclusion.report.run, notices=(*conclusion.report.run.notices, *filter(None, [unread])))
     return replace(conclusion, report=replace(conclusion.report, run=run), prompt_changes=tuple(changes))
 
 

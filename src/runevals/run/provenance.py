@@ -137,10 +137,9 @@ def deprecations(settings: Settings) -> Iterator[str]:
 
     It has no date, and a model that it does not know has none. Of a model whose end is known, the report says it.
     """
-    models = {(one.type, one.model) for one in endpoints(settings) if one.is_model}
     deprecated = sorted(
         str(model)
-        for kind, model in models
+        for kind, model in {(one.type, one.model) for one in endpoints(settings) if one.is_model}
         if end_of_model(kind, model) is None and is_deprecated(model, PROVIDERS[kind].prices or kind)
     )
     for model in deprecated:

@@ -86,8 +86,7 @@ class TargetRunner(Runner, kw_only=True):
         if isinstance(self.head, RunReport):
             return self.head
         everything = self.all_rounds or self.planned == 1
-        number = self.head.rounds_made + 1
-        name = phrase(not everything, f"round {number} of at most {self.planned}")
+        name = phrase(not everything, f"round {self.head.rounds_made + 1} of at most {self.planned}")
         sides = self.head.sides
         watch = self.request.progress(
             *sides,

@@ -191,10 +191,9 @@ def _attempt(number: int, imported: ImportedAttempt, turn: TurnReport) -> Attemp
 
 def _with_checks(turns: Sequence[TurnReport]) -> Iterator[TurnReport]:
     """The turns; one without an answer has the checks of another attempt, none of them made."""
-    known = next((turn.results for turn in turns if turn.results), ())
     skipped = tuple(
         replace(result, outcome=Outcome.SKIPPED, score=None, value=None, reason="", error=None, details={})
-        for result in known
+        for result in next((turn.results for turn in turns if turn.results), ())
     )
     for turn in turns:
         yield turn if turn.results or turn.error is None else replace(turn, results=skipped)

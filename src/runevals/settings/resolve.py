@@ -222,7 +222,8 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
     if of_change is None:
         of_change = may_be_change(raw.environment, has_base=base_side is not None)
     variables = program_variables(endpoints.values["target"], _granted(endpoints) if of_change else None)
-    blame = of_file("blame", {})
+    blame, against = of_file("blame", {}), values["against"]
+    side = raw.base_side if origins["changed_only"] == "default" else None
     settings = Settings(
         cwd=raw.cwd,
         repository=repository,
@@ -264,8 +265,9 @@ def resolve(raw: RawSettings, file: SettingsFile | None = None) -> Settings:
             baseline_named=not endpoints.is_in_file("baseline"),
             reading=Reading(columns=values["columns"]),
             mark=mark,
-            against=_against(values["against"], targets),
-            changed_only=_changed_only(values["changed_only"], origins["changed_only"], raw.base_side),
+            # Of one of several targets that runs alone, no other target; on a pull request, changed_only is on.
+            against=None if against == "none" or (against in targets.known and not targets.several) else against,
+            changed_only=side.on_pull_request if side is not None else bool(values["changed_only"]),
             changed_cases=values["changed_only"] == "cases",
             depends_on=tuple(str(endpoints.folder("depends_on") / pattern) for pattern in values["depends_on"]),
         ),
@@ -313,11 +315,6 @@ def _baseline(raw: RawEndpoint) -> str | None:
     if source in (None, "none"):
         return None
     return baseline_address(source, "baseline: ") or str(raw.folder("baseline") / source)
-
-
-def _against(name: str | None, targets: TargetChoice) -> str | None:
-    """What is compared besides the base: of one of several targets that runs alone, no other target."""
-    return None if name == "none" or (name in targets.known and not targets.several) else name
 
 
 def _granted(raw: RawEndpoint) -> Ledger:
@@ -426,11 +423,6 @@ def _has_judge(raw: RawSettings) -> bool:
     by_option = any(_from_strings(BY_NAME[name], raw)[1] is not None for name in ("judge", "judge_model"))
     azure, side = bool(raw.environment.get("AZURE_AI_OPENAI_ENDPOINT")), raw.base_side
     return by_option or azure or (side is not None and (side.unreadable is not None or "judge" in side.values))
-
-
-def _changed_only(value: object, origin: str, base_side: BaseSide | None) -> bool:
-    """On by default on a pull request."""
-    return base_side.on_pull_request if origin == "default" and base_side is not None else bool(value)
 
 
 def config_of(raw: RawSettings) -> str | None:

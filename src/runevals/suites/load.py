@@ -426,10 +426,9 @@ def unusable_evaluators(cases: Iterable[Case], sandbox: ScriptRunner) -> list[Fi
         call = _rehearsal(check[2], check[1])
         if call is not None and not sandbox.is_quick(call):  # a pattern that is read here is valid
             rehearsals.setdefault((call.kind, call.code, str(call.arguments)), (call, check))
-    answers = [(sandbox.run(call), check) for call, check in rehearsals.values()]
     problems = (
         _of_check(check, f"cannot be used: {answer.reason}", "evaluator-unusable")
-        for answer, check in answers
+        for answer, check in [(sandbox.run(call), check) for call, check in rehearsals.values()]
         if answer.error is not None
     )
     return list(dict.fromkeys(problems))

@@ -67,10 +67,12 @@ def read_results(paths: Sequence[Path], reading: Reading = AS_IT_SAYS) -> Import
     files = [file for read, _ in there for file in read]
     unique: dict[Path, Path] = {}
     copies = [file for file in files if unique.setdefault(file.resolve(), file) is not file]
+    base = unique.pop(reading.other_side or Path(), None) if len(unique) > 1 else None
     run = together([_read_file(file, reading) for file in unique.values()])
     notices = [f"{file} is named twice, and counts once" for file in dict.fromkeys(copies)]
     left_out = [str(path) for _, tables in there for path in tables if path.resolve() not in unique]
-    notices += filter(None, [phrase(short_list(left_out), f"{{}} {_NOT_READ}")])
+    of_base = phrase(base, "{} is the baseline, and does not count as a run of the change")
+    notices += filter(None, [phrase(short_list(left_out), f"{{}} {_NOT_READ}"), of_base])
     return replace(run, notices=(*run.notices, *notices))
 
 
@@ -126,7 +128,7 @@ def _unknown(file: OpenedResults) -> InvalidDocument:
         why = {"": "is a table without a row"}.get(header, says)
     return InvalidDocument(
         f"{path} {why}; "
-        "of rows with other names, --columns says what they are: --columns id=COLUMN --columns score=COLUMN "
+        "rows with other names: runevals gate FILE --columns id=COLUMN --columns score=COLUMN "
         "(on a change, `columns` are the base's)"
     )
 
@@ -220,7 +222,7 @@ def _of_newest_commit(runs: Sequence[ImportedRun]) -> Iterator[ImportedRun]:
 def _why_stopped(runs: Sequence[ImportedRun], cases: Sequence[ImportedCase]) -> str:
     """Why the results are not whole, as they say themselves, or as they count more attempts than there are."""
     there, counted = sum(len(case.attempts) for case in cases), sum(run.counted for run in runs)
-    lost = f"the results count {counted} attempts and have {there}" if there < counted else ""
+    lost = phrase(there < counted, f"the results count {counted} attempts and have {there}")
     return "; ".join(filter(None, (*(run.stopped for run in runs), lost)))
 
 

@@ -148,8 +148,7 @@ class CheckMap(Struct, frozen=True, kw_only=True):
 
     def _entries(self, attempt: Json) -> Iterator[tuple[str, Json]]:
         at = attempt.at(self.at)
-        entries = at.members if self.by_name else [("", one) for one in at.each]
-        for own, entry in entries:
+        for own, entry in at.members if self.by_name else [("", one) for one in at.each]:
             names = (entry.at(path).name_or_empty for path in (self.name, self.kind))
             yield self.label or next(filter(None, (next(names), own, next(names))), self.unnamed), entry
 

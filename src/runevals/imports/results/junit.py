@@ -354,9 +354,10 @@ def _attempts(test: _Test) -> Iterator[ImportedAttempt]:
 def _end(test: _Test) -> tuple[Outcome, str]:
     """How its run ended, and why: what an element says, then a word, then what the rest of the file shows."""
     ends = {child.name: child for child in reversed(test.element.children) if child.name in _ENDS}
-    for name, outcome in _ENDS.items():
+    failures_alone = _counts(test.within, "errors") == 0 < _counts(test.within, "failures")  # Testem's <error>
+    for name, outcome in {**_ENDS, **({"error": Outcome.FAILED} if failures_alone else {})}.items():
         if name in ends:
-            return _outcome(test, ends[name], outcome), _reason(ends[name])
+            return Outcome.ERRORED if _never_began(test, ends[name]) else outcome, _reason(ends[name])
     stated = _stated_end(test.element)
     if stated is not None:
         return ENDS[stated], f"its status is {stated}"
@@ -373,14 +374,6 @@ def _stated_end(case: XmlElement) -> str | None:
         return "failed"
     stated = (case.attributes.get(name, "").strip().lower() for name in _STATES)
     return next((one for one in stated if one in ENDS), None)
-
-
-def _outcome(test: _Test, end: XmlElement, outcome: Outcome) -> Outcome:
-    """What an element says; Testem writes <error> for what its suite counts as failures."""
-    if _never_began(test, end):
-        return Outcome.ERRORED
-    are_failures = _counts(test.within, "errors") == 0 < _counts(test.within, "failures")
-    return Outcome.FAILED if end.name == "error" and are_failures else outcome
 
 
 def _never_began(test: _Test, end: XmlElement) -> bool:

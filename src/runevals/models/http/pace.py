@@ -61,11 +61,6 @@ class RateWindow(Struct):
         """The earliest time of the next call."""
         return self.ends_at if self.most and self.calls >= self.most else self.began_at
 
-    @property
-    def tries_more(self) -> bool:
-        """Whether the next call is more than earlier windows took."""
-        return bool(self.usual) and self.calls >= self.usual
-
     def renew(self, now: float) -> None:
         """Starts a new window after the end of this one, wider if it was full often enough."""
         if not self.most or now < self.ends_at:
@@ -138,9 +133,8 @@ class Pace:
     def send(self, now: float) -> SentCall | None:
         """Counts a call that is sent now; None if it may not be sent yet."""
         self._window.renew(now)
-        most_running = (
-            min(self._most_running, MOST_BEYOND_LIMIT) if self._window.tries_more else self._most_running
-        )
+        tries_more = 0 < self._window.usual <= self._window.calls  # than earlier windows took
+        most_running = min(self._most_running, MOST_BEYOND_LIMIT) if tries_more else self._most_running
         if self.ready_at > now or self.running >= most_running:
             return None
         self.running += 1

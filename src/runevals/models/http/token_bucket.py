@@ -25,9 +25,8 @@ class Allowance(Struct, frozen=True, kw_only=True):
 
     def left_after(self, seconds: float) -> float:
         """The tokens at that time, if nothing is sent."""
-        return self.left + (self.most - self.left) * (
-            min(1.0, seconds / self.full_in_s) if self.full_in_s else 1.0
-        )
+        filled = min(1.0, seconds / self.full_in_s) if self.full_in_s else 1.0
+        return self.left + (self.most - self.left) * filled
 
     def seconds_for(self, more: float) -> float:
         """Until so many more tokens are there than now."""

@@ -146,8 +146,7 @@ def _why(
         "not measured in the base": result.unmeasured,
         "measured too long ago": result.base_result is not None and result.base_result.measured_at < oldest,
     }
-    reason = next(filter(reasons.get, reasons), None)
-    return reason or ("its files changed" if changes.among(now.read) else None)
+    return next(filter(reasons.get, reasons), None) or ("its files changed" if changes.among(now.read) else None)
 
 
 def _sides(loaded: LoadedSuites, settings: Settings) -> Mapping[Key, _Side]:

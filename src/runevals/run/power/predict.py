@@ -191,8 +191,7 @@ def pooled(ends: Sequence[Shares]) -> Shares:
 def suite_of(report: RunReport, plan: Plan, tell: Callable[[str], object] = str) -> Suite:
     """The cases of which a run was measured."""
     odds = [*filter(None, map(CaseOdds.of, report.cases))]
-    simulations = max(FEWEST, min(MOST, WORK // max(1, len(odds))))
-    return Suite(plan=plan, odds=odds, simulations=simulations, tell=tell)
+    return Suite(plan=plan, odds=odds, simulations=max(FEWEST, min(MOST, WORK // max(1, len(odds)))), tell=tell)
 
 
 def predicted(suite: Suite) -> Prediction:

@@ -41,7 +41,11 @@ class CaseOdds(Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, case: CaseReport) -> CaseOdds | None:
         """None for a case of which no run was measured."""
-        measured = [_of_its_own(run) for run in case.runs if run.status.measured]
+        # Drawn twice, an answer with its id would be taken for one that a cache gave again.
+        of_their_own = (
+            replace(run, turns=tuple(replace(turn, delivery=None) for turn in run.turns)) for run in case.runs
+        )
+        measured = [run for run in of_their_own if run.status.measured]
         if not measured:
             return None
         passing = [run for run in measured if run.status is Outcome.PASSED]
@@ -122,11 +126,6 @@ class Simulated:
     def _report(self, places: Sequence[int], runs: Sequence[Sequence[AttemptReport]]) -> RunReport:
         cases = [over_attempts(self._odds[place].case, some) for place, some in zip(places, runs, strict=True)]
         return run_report(self._plan.info, cases)
-
-
-def _of_its_own(run: AttemptReport) -> AttemptReport:
-    """The run without the id of its answer: drawn twice, it would be taken for one that a cache gave again."""
-    return replace(run, turns=tuple(replace(turn, delivery=None) for turn in run.turns))
 
 
 def _turned(run: AttemptReport, outcome: Outcome) -> AttemptReport:

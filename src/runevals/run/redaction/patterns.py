@@ -41,8 +41,7 @@ class PatternRedactor:
     def require_usable(self) -> None:
         """Checks that no pattern matches the empty text."""
         for pattern in self._patterns:
-            on_nothing = Call(kind="regex", code=pattern, arguments={"flags": "u", "text": ""})
-            answer = self._sandbox.run(on_nothing)
+            answer = self._sandbox.run(Call(kind="regex", code=pattern, arguments={"flags": "u", "text": ""}))
             if answer.error is not None:
                 raise InvalidSettings(f"redact.patterns: {answer.reason}")
             if answer.value:

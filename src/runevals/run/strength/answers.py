@@ -114,8 +114,7 @@ def known_answers(
     """Answers that passed in these results, and those of recorded answers."""
     answers: dict[Key, list[Response]] = defaultdict(list)
     for old in (old for report in reports for old in report.cases):
-        passed = (attempt for attempt in old.attempts if attempt.status is Outcome.PASSED)
-        for attempt in islice(passed, 2):
+        for attempt in islice((attempt for attempt in old.attempts if attempt.status is Outcome.PASSED), 2):
             for number, turn in enumerate(attempt.turns, 1):
                 answers[old.suite, old.key, number].append(response_of(turn))
     for case in plan.cases if target is not None else ():
@@ -145,12 +144,11 @@ def untouched(plan: RunPlan, index: int, workspaces: Workspaces, *, programs: bo
         return None
     trial = Trial(position=index, case=case, attempt=1)
     probes = dict.fromkeys(probe for number in range(len(case.turns)) for probe in plan.probes(trial, number))
-    chosen = tuple(probe for probe in probes if programs or not isinstance(probe, ProgramProbe))
     conversation = replace(
         _conversation(case, 1),
         workspace=replace(spec, keep="never"),
         files=case.files,
-        probes=chosen,
+        probes=tuple(probe for probe in probes if programs or not isinstance(probe, ProgramProbe)),
         thread=f"{index}",
     )
     with suppress(NotMade, OSError, CannotCopy):
@@ -200,5 +198,4 @@ def _differs(of: TurnOf, other: TurnOf) -> bool:
     """Whether the answer to the other is wrong here, as far as one can know."""
     if other.right is None or other.case is of.case or other.turn.prompt == of.turn.prompt:
         return False
-    shares = any(spec in other.turn.checks for spec in of.contents)
-    return not shares and of.texts.isdisjoint(other.texts)
+    return not any(spec in other.turn.checks for spec in of.contents) and of.texts.isdisjoint(other.texts)

@@ -121,12 +121,8 @@ def as_text(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-def keys_of(items: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What base and head are matched by, of each item."""
-    return checking.numbered_keys(map(_key_of, items))
-
-
-def _key_of(item: Mapping[str, Any]) -> str:
+def key_of(item: Mapping[str, Any]) -> str:
+    """What base and head are matched by."""
     key = first_of(item, ("testId", "name", "id"), is_id)
     return str(key) if key is not None else key_of_prompts(prompt_of(turn) for turn in item.get("turns", [item]))
 
@@ -289,7 +285,7 @@ class _Loader:
         variables = {"vars": extension["vars"]} if content and extension.get("vars") else extension.get("vars", {})
         return Case(
             suite=self.source.path,
-            key=_key_of(item),
+            key=key_of(item),
             name=item.get("name") or cut_name(one_line(turns[0].prompt)),
             turns=tuple(map(self.store.offload, turns)),
             location=location,

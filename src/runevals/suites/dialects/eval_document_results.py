@@ -8,7 +8,7 @@ from typing import Any
 
 from runevals.lib.nullable import without, without_none
 from runevals.records import CaseReport, CheckResult, Outcome, RunReport, TurnReport
-from runevals.suites.dialects import eval_document, rows
+from runevals.suites.dialects import checking, eval_document, rows
 
 ERRORS_SINCE = (1, 9, 0)  # the version that has codes for evaluators that could not be run
 OUTPUT_FIELDS = frozenset(
@@ -51,7 +51,7 @@ def fill_results(document: Mapping[str, Any], report: RunReport, suite: str) -> 
     have no results.
     """
     cases = {case.key: case for case in report.cases if case.suite == suite and case.attempts}
-    keys = eval_document.keys_of(document["items"])
+    keys = checking.numbered_keys(map(eval_document.key_of, document["items"]))
     items = [_item(item, cases.get(key)) for item, key in zip(document["items"], keys, strict=True)]
     run = {
         "evaluatedAt": report.run.started_at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
