@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +13,7 @@ import click
 import yaml
 
 from runevals.cli import COMMANDS, commands
-from runevals.cli.schema import NAMES, for_an_editor, schema_of
+from runevals.cli.schema import NAMES, schema_of, text_of
 from runevals.models.chat.providers import PROVIDERS
 from runevals.records import errors
 from runevals.settings.gates import GATE_METRICS, PRESET_GATES
@@ -21,7 +22,7 @@ from runevals.verdict import reasons
 
 DOCS = Path(__file__).parent
 ACTION = yaml.safe_load((DOCS.parent / "action.yml").read_text(encoding="utf-8"))
-FILE = for_an_editor("settings")
+FILE = json.loads(text_of("settings"))
 KINDS = {"text": "text", "texts": "list", "whole": "whole number", "number": "number", "yes_no": "true, false"}
 EXITS = {
     errors.PASSED: "every gate passed",

@@ -58,16 +58,17 @@ def command(name: str | None, folder: str | None) -> None:
     if folder is not None:
         for known in NAMES if name is None else [name]:
             path = Path(folder, f"{known}.schema.json")
-            write_whole(path, _text(known) + "\n")
+            write_whole(path, text_of(known) + "\n")
             click.echo(path)
         return
     if name is not None:
-        click.echo(_text(name))
+        click.echo(text_of(name))
         return
     for known in NAMES:
         click.echo(f"{known:<14} {schema_of(known).get('title', '')}")
 
 
-def _text(name: str) -> str:
+def text_of(name: str) -> str:
+    """The JSON Schema with this name, with all evaluators and the meaning of each key."""
     schema = OF_TYPES[name]() if name in OF_TYPES else for_editors(*SCHEMAS[name], HELP)
     return json.dumps(schema, indent=2, ensure_ascii=False)

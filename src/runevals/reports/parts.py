@@ -267,13 +267,12 @@ def _numbers(comparison: Comparison, links: Links) -> Table:
     rates, (before, now) = pass_rates(comparison), map(of_five, means if comparison.metric == "share" else shares)
     costs, latency = (base.cost_usd, head.cost_usd), (base.latency_p95_s, head.latency_p95_s)
     tokens = [whole_total((side.input_tokens, side.output_tokens)) for side in sides]
-    counts = (UNKNOWN if number is None else f"{number:,}" for number in tokens)
     rows = [
         ("pass rate", *map(percent, rates), _change(*rates, points)),
         ("score (1–5)", score(before), score(now), _change(before, now, lambda gain: signed(gain, 2))),
         ("cost", *map(money, costs), relative(*costs)),
         ("latency p95", *map(seconds, latency), relative(*latency)),
-        ("tokens", *counts, relative(*tokens)),
+        ("tokens", *(UNKNOWN if number is None else f"{number:,}" for number in tokens), relative(*tokens)),
     ]
     commit = comparison.base.run.commit
     of_base = "base" if links.head is None or commit is None else f"base {commit[:7]}"
